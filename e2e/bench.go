@@ -22,6 +22,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/switchback-ci/switchback/internal/freeport"
 )
 
 // Logins of the users every bench has. Owner owns the repositories made by
@@ -61,6 +63,7 @@ type Bench struct {
 	servers  []*http.Server
 	mu       sync.Mutex
 	repos    int
+	blobs    sync.Map // SHA of a blob → its text
 	ends     []func() // of what outlives the test that began it
 }
 
@@ -139,11 +142,11 @@ func (b *Bench) serve(validated bool) error {
 	}
 	b.URL = "http://" + front.Addr().String()
 	b.gaps = newGaps(b.URL, "http://127.0.0.1:"+strconv.Itoa(emulate), b.tokens)
-	b.rec = newRecorder(checks, "http://"+back.Addr().String(), b.tokens)
+	b.rec = newRecorder(checks, b.gaps, b.tokens)
 	b.listen(front, b.rec)
 	b.listen(back, b.gaps)
-	hook := "http://" + back.Addr().String() + "/_bench/webhook"
-	if err := b.startEmulate(emulate, hook); err != nil {
+	b.gaps.webhook = "http://" + back.Addr().String() + "/_bench/webhook"
+	if err := b.startEmulate(emulate); err != nil {
 		return err
 	}
 	if !validated {
@@ -158,9 +161,9 @@ func (b *Bench) listen(l net.Listener, h http.Handler) {
 	go func() { _ = s.Serve(l) }() // ends with stop
 }
 
-func (b *Bench) startEmulate(port int, hook string) error {
+func (b *Bench) startEmulate(port int) error {
 	seed := filepath.Join(b.dir, "seed.json")
-	data, err := json.Marshal(b.tokens.seed(hook))
+	data, err := json.Marshal(b.tokens.seed())
 	if err != nil {
 		return err
 	}
@@ -249,12 +252,8 @@ func (b *Bench) stop() {
 }
 
 func freePort() int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0 // the child will say so
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	port, _ := freeport.Find() // the child says what is wrong with port 0
+	return port
 }
 
 // moduleRoot walks up from the working directory to the module's root.

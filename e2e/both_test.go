@@ -99,16 +99,19 @@ func (s *story) login() string {
 // settled waits until the App has processed all deliveries of the story.
 func (s *story) settled() {
 	s.t.Helper()
-	waits := ""
+	waits, ended := "", map[string]bool{}
 	over := time.Now().Add(2 * time.Minute)
 	for {
 		waits = ""
 		for _, d := range s.r.Deliveries() {
+			if waits != "" || ended[d.GUID] {
+				continue
+			}
 			st, known, err := sharedApp.store.Deliveries.Find(s.t.Context(), d.GUID)
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			if known && !slices.Contains([]queue.State{queue.Done, queue.Gone, queue.DeadLetter}, st.State) {
+			if ended[d.GUID] = slices.Contains([]queue.State{queue.Done, queue.Gone, queue.DeadLetter}, st.State); known && !ended[d.GUID] {
 				waits = fmt.Sprintf("%s %s %s: %s %s", d.Event, d.Action, d.GUID, st.State, st.Error)
 			}
 		}

@@ -150,10 +150,23 @@ func (g *gaps) pullIssue(repo, number string) map[string]any {
 // markPull gives an issue that is a pull request the key that says so.
 func (g *gaps) markPull(issue map[string]any) {
 	path := fmt.Sprintf("%s/pulls/%v", strings.TrimPrefix(fmt.Sprint(issue["repository_url"]), g.base), issue["number"])
-	if g.ask(path, nil) == http.StatusOK {
+	if g.isPull(path) {
 		issue["pull_request"] = map[string]any{"url": g.base + path, "html_url": strings.Replace(fmt.Sprint(issue["html_url"]), "/issues/", "/pull/", 1),
 			"diff_url": g.base + path + ".diff", "patch_url": g.base + path + ".patch", "merged_at": nil}
 	}
+}
+
+// isPull reports whether an issue's number is that of a pull request. It stays one, so emulate is
+// asked once.
+func (g *gaps) isPull(path string) bool {
+	if is, known := g.pulls.Load(path); known {
+		return is.(bool)
+	}
+	status := g.ask(path, nil)
+	if status == http.StatusOK || status == http.StatusNotFound {
+		g.pulls.Store(path, status == http.StatusOK)
+	}
+	return status == http.StatusOK
 }
 
 // withPulls adds the pull requests to the first page of a list of issues:

@@ -19,10 +19,12 @@ import (
 // gaps stands in front of emulate. It answers what emulate lacks from its
 // tables and corrects some of what emulate answers differently from GitHub.
 type gaps struct {
-	base   string // the recorder's address, as clients know it
-	tokens *tokens
-	up     *httputil.ReverseProxy
-	mux    *http.ServeMux
+	base    string // the recorder's address, as clients know it
+	webhook string // where emulate sends webhooks
+	tokens  *tokens
+	up      *httputil.ReverseProxy
+	mux     *http.ServeMux
+	pulls   sync.Map // path of a pull request of an issue's number → whether there is one
 
 	mu         sync.Mutex
 	nextID     int64
@@ -35,7 +37,7 @@ type gaps struct {
 	deliveries []*Delivery
 	byRepo     map[string][]*Delivery
 	reactions  map[string][]any  // comment's URL path → reactions
-	bodies     map[string]string // issue's URL path → its body as an event told it last
+	bodies     map[string]string // issue's URL path → its body as an event or answer told it last
 	manifests  []*Manifest
 	oauth      oauth
 	installs   installs
@@ -173,9 +175,16 @@ func (g *gaps) forward(w http.ResponseWriter, r *http.Request) {
 
 var accessTokens = regexp.MustCompile(`^/app/installations/(\d+)/access_tokens$`)
 
-// learn remembers which App a new token or check run belongs to.
+// learn remembers which App a new token or check run belongs to, and the body of an issue.
 func (g *gaps) learn(r *http.Request, status int, doc any) {
 	m, _ := doc.(map[string]any)
+	if body, ok := m["body"].(string); ok && m["timeline_url"] != nil && r.Method != http.MethodGet {
+		g.mu.Lock()
+		if g.hooks[repoOf(r.URL)] == nil { // otherwise the event of it, which may come later, has to tell the body before
+			g.bodies[pathOf(m["url"])] = body
+		}
+		g.mu.Unlock()
+	}
 	if status != http.StatusCreated || m == nil {
 		return
 	}

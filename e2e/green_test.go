@@ -96,33 +96,31 @@ func TestGreenAgain(t *testing.T) {
 // TestGreenKilled kills the Action that asks, and the one that takes the answer, at every write.
 func TestGreenKilled(t *testing.T) {
 	t.Parallel()
-	for _, when := range []When{Before, After} {
-		for n := 1; n <= 4; n++ {
-			t.Run(fmt.Sprintf("S5-20 S5-24 killed at write %d (%v) one question is asked", n, when), func(t *testing.T) {
-				t.Parallel()
-				s := newStory(t, "")
-				s.r.Grant(t, Writer, "push")
-				s.inside = true
-				s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
-				s.push()
-				a := s.action(deleting("TestAdd"), map[string]string{"job-status": "success"})
-				a.Kill = s.r.View().HoldAt(n, when, writes)
-				first := s.b.RunAction(t, a)
-				a.Kill.Release()
-				if !first.Killed {
-					t.Fatalf("it was not killed: it has fewer writes than %d", n)
-				}
-				s.want(s.within(s.action(deleting("TestAdd"), map[string]string{"job-status": "success"}), 0), 0, map[string]string{"decision": "SUSPECT"})
-				if got := s.check(); got != "action_required" {
-					t.Errorf("the check ends as %s", got)
-				}
-				issue := s.onlyIssue()
-				s.say(Writer, s.number, "/switchback accept")
-				if got := s.check(); got != "success" {
-					t.Errorf("accepted, the check ends as %s", got)
-				}
-				s.wantClosed(issue.Number, true)
-			})
-		}
+	for _, k := range killPoints(t, 4, 4) {
+		t.Run(fmt.Sprintf("S5-20 S5-24 killed at write %d (%v) one question is asked", k.n, k.when), func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "")
+			s.r.Grant(t, Writer, "push")
+			s.inside = true
+			s.want(s.run(failing("TestAdd"), nil), 0, map[string]string{"decision": "RETRY"})
+			s.push()
+			a := s.action(deleting("TestAdd"), map[string]string{"job-status": "success"})
+			a.Kill = s.r.View().HoldAt(k.n, k.when, writes)
+			first := s.b.RunAction(t, a)
+			a.Kill.Release()
+			if !first.Killed {
+				t.Fatalf("it was not killed: it has fewer writes than %d", k.n)
+			}
+			s.want(s.within(s.action(deleting("TestAdd"), map[string]string{"job-status": "success"}), 0), 0, map[string]string{"decision": "SUSPECT"})
+			if got := s.check(); got != "action_required" {
+				t.Errorf("the check ends as %s", got)
+			}
+			issue := s.onlyIssue()
+			s.say(Writer, s.number, "/switchback accept")
+			if got := s.check(); got != "success" {
+				t.Errorf("accepted, the check ends as %s", got)
+			}
+			s.wantClosed(issue.Number, true)
+		})
 	}
 }

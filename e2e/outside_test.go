@@ -29,7 +29,7 @@ func (s *story) outsideAction(run *Run, in map[string]string) Action {
 	return Action{
 		Binary: bin, Args: []string{"action"}, Repo: s.r, Token: s.token, Event: "workflow_run", Payload: payload,
 		RunID: 50_000 + run.ID, Inputs: in, Workspace: s.t.TempDir(),
-		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_LEASE_TTL": "2s"},
+		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms"},
 	}
 }
 

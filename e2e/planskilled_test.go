@@ -33,30 +33,21 @@ func waiting(t *testing.T) *planStory {
 	return p
 }
 
-// everyWrite kills what act does at each of its writes, does it again, and
+// atWrites kills what act does at some of its writes, does it again, and
 // compares the end with that of an undisturbed one.
-func everyWrite(t *testing.T, prepare func(*testing.T) *planStory, act func(*planStory) Action) {
+func atWrites(t *testing.T, prepare func(*testing.T) *planStory, act func(*planStory) Action) {
 	t.Helper()
 	calm := prepare(t)
 	a := act(calm)
 	v := calm.r.View()
 	calm.want(calm.b.RunAction(t, a), 0, nil)
-	points := 0
-	for _, q := range v.Requests() {
-		if writes(q) {
-			points++
-		}
-	}
-	want := calm.stands()
-	if points < 8 {
-		t.Errorf("only %d writes to be killed at", points)
-	}
-	for n := 1; n <= points; n++ {
-		t.Run(fmt.Sprintf("killed after write %d of %d", n, points), func(t *testing.T) {
+	total, want := v.count(writes), calm.stands()
+	for _, k := range killPoints(t, total, 4) {
+		t.Run(fmt.Sprintf("killed at write %d (%v) of %d", k.n, k.when, total), func(t *testing.T) {
 			t.Parallel()
 			p := prepare(t)
 			a := act(p)
-			a.Kill = p.r.View().HoldAt(n, After, writes)
+			a.Kill = p.r.View().HoldAt(k.n, k.when, writes)
 			res := p.b.RunAction(t, a)
 			a.Kill.Release()
 			if !res.Killed {
@@ -76,7 +67,7 @@ func TestIssuesOfPlansKilled(t *testing.T) {
 	t.Parallel()
 	t.Run("S2-70 the issues of a port and of a planning request are filed once", func(t *testing.T) {
 		t.Parallel()
-		everyWrite(t, waiting, func(p *planStory) Action { return p.step("collect", map[string]string{"level": p.level}) })
+		atWrites(t, waiting, func(p *planStory) Action { return p.step("collect", map[string]string{"level": p.level}) })
 	})
 	called := func(t *testing.T) *planStory {
 		p := waiting(t)
@@ -85,7 +76,7 @@ func TestIssuesOfPlansKilled(t *testing.T) {
 	}
 	t.Run("S2-71 a command about a port is carried out once", func(t *testing.T) {
 		t.Parallel()
-		everyWrite(t, called, func(p *planStory) Action {
+		atWrites(t, called, func(p *planStory) Action {
 			n := p.one("Escalation report").Number
 			id := p.r.Comment(p.t, Writer, n, "/switchback reset")
 			return p.told("issue_comment", map[string]any{"action": "created", "issue": p.issueNow(n), "sender": p.user(Writer),
@@ -94,7 +85,7 @@ func TestIssuesOfPlansKilled(t *testing.T) {
 	})
 	t.Run("S3-46 an answer to a planning request is carried out once", func(t *testing.T) {
 		t.Parallel()
-		everyWrite(t, called, func(p *planStory) Action {
+		atWrites(t, called, func(p *planStory) Action {
 			return p.told("issues", p.tick(Writer, p.one("refunds asks").Number, "planned", answers.Submit))
 		})
 	})

@@ -67,7 +67,7 @@ func (p *planStory) step(command string, in map[string]string) Action {
 		inputs[k] = v
 	}
 	return Action{Binary: bin, Args: []string{"action"}, Repo: p.r, Token: p.token, Event: "push", SHA: p.main, RunID: p.run, Workspace: p.ws, Inputs: inputs,
-		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_LEASE_TTL": "2s", "GITHUB_REF": "refs/heads/main",
+		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms", "GITHUB_REF": "refs/heads/main",
 			"GITHUB_WORKFLOW_REF": p.r.FullName + "/.github/workflows/" + p.workflow + "@refs/heads/main"}}
 }
 

@@ -230,13 +230,13 @@ func TestPortByWorkflows(t *testing.T) {
 
 func TestPortByWorkflowsKilled(t *testing.T) {
 	t.Parallel()
-	// The first turn has all kinds of writes that the others have.
-	for n := 1; n <= 12; n++ { // by turns before GitHub has seen a write, and after
-		t.Run(fmt.Sprintf("killed at write %d, no turn is dispatched twice", n), func(t *testing.T) {
+	// The first turn, of twelve writes, has all kinds that the others have.
+	for _, k := range killPoints(t, 12, 6) {
+		t.Run(fmt.Sprintf("killed at write %d (%v), no turn is dispatched twice", k.n, k.when), func(t *testing.T) {
 			t.Parallel()
 			j := newAgentJob(t, remotePort, second)
 			a := j.a
-			a.Kill = j.r.View().HoldAt(n, []When{Before, After}[n%2], writes)
+			a.Kill = j.r.View().HoldAt(k.n, k.when, writes)
 			first := j.b.RunAction(t, a)
 			a.Kill.Release()
 			if !first.Killed {

@@ -54,7 +54,7 @@ func (q Request) String() string {
 // recorder is the server clients speak to.
 type recorder struct {
 	tokens *tokens
-	direct *httputil.ReverseProxy // to the gaps server
+	direct http.Handler           // gaps
 	checks *httputil.ReverseProxy // to prism; nil without it
 
 	mu       sync.Mutex
@@ -62,24 +62,19 @@ type recorder struct {
 	faults   []*faultState
 	trouble  *Trouble
 	holds    []*Hold
-	shapes   map[string]int // requests seen, by shape
+	ahead    map[string]time.Duration // by repository, see View.Ahead
+	shapes   map[string]int           // requests seen, by shape
 }
 
-func newRecorder(prism, gaps string, t *tokens) *recorder {
-	to := func(raw string) *httputil.ReverseProxy {
-		u, _ := url.Parse(raw) // made by Start
-		return &httputil.ReverseProxy{
-			Rewrite: func(r *httputil.ProxyRequest) {
-				r.SetURL(u)
-				// Prism decodes nothing itself but cannot check what is compressed.
-				r.Out.Header.Set("Accept-Encoding", "identity")
-			},
-			ModifyResponse: unpackRedirect,
-		}
-	}
-	rec := &recorder{tokens: t, direct: to(gaps), shapes: map[string]int{}}
+func newRecorder(prism string, gaps http.Handler, t *tokens) *recorder {
+	rec := &recorder{tokens: t, direct: gaps, shapes: map[string]int{}}
 	if prism != "" {
-		rec.checks = to(prism)
+		u, _ := url.Parse(prism) // made by Start
+		rec.checks = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(u)
+			// Prism decodes nothing itself but cannot check what is compressed.
+			r.Out.Header.Set("Accept-Encoding", "identity")
+		}}
 	}
 	return rec
 }
@@ -87,13 +82,12 @@ func newRecorder(prism, gaps string, t *tokens) *recorder {
 // redirectHeader carries a redirect through prism, which would follow it.
 const redirectHeader = "X-Bench-Location"
 
-func unpackRedirect(r *http.Response) error {
-	if to := r.Header.Get(redirectHeader); to != "" {
-		r.StatusCode, r.Status = http.StatusFound, "302 Found"
-		r.Header.Set("Location", to)
-		r.Header.Del(redirectHeader)
+func unpackRedirect(a *answer) {
+	if to := a.header.Get(redirectHeader); to != "" {
+		a.status = http.StatusFound
+		a.header.Set("Location", to)
+		a.header.Del(redirectHeader)
 	}
-	return nil
 }
 
 func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -159,6 +153,7 @@ func (rec *recorder) answer(w http.ResponseWriter, r *http.Request, q *Request, 
 	} else {
 		rec.direct.ServeHTTP(buf, r.Clone(context.WithoutCancel(r.Context())))
 	}
+	unpackRedirect(buf)
 	rec.finish(q, buf)
 	if hold != nil && hold.when == After && !rec.held(hold, r, q) {
 		drop(w)
@@ -191,6 +186,9 @@ func (rec *recorder) finish(q *Request, a *answer) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	q.Status, q.Ended = a.status, time.Now()
+	if by := rec.ahead[q.Repo]; by != 0 {
+		a.header.Set("Date", q.Ended.Add(by).UTC().Format(http.TimeFormat))
+	}
 	if unknown {
 		q.Violations = append(q.Violations, Violation{Location: []string{"request", "path"}, Message: "no path of e2e/openapi.go"})
 	}

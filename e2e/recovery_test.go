@@ -93,7 +93,7 @@ func (p *postbox) Accept(_ context.Context, event, id string, payload []byte) (b
 	}
 	res := p.s.b.RunAction(p.s.t, Action{Binary: bin, Args: []string{"action"}, Repo: p.s.r, Token: p.s.token, Event: event, Payload: json.RawMessage(payload),
 		Actor: e.Sender.Login, Inputs: map[string]string{"reports": "**/report.xml", "checkpoint": "unit"},
-		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_LEASE_TTL": "2s"}})
+		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms"}})
 	if res.ExitCode != 0 {
 		p.s.t.Errorf("%s %s: exit %d\n%s%s", event, id, res.ExitCode, res.Stdout, res.Stderr)
 	}

@@ -108,6 +108,12 @@ func (b *Bench) actionEnv(tb testing.TB, a *Action, dir string) map[string]strin
 		"GITHUB_ENV": write(tb, dir, "env", ""), "GITHUB_PATH": write(tb, dir, "path", ""), "GITHUB_STATE": write(tb, dir, "state", ""),
 		"GITHUB_WORKSPACE": a.Workspace, "RUNNER_TEMP": mkdir(tb, dir, "temp"), "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64",
 	}
+	// A short lease lets the next process soon take over from one that is killed. On a busy machine it
+	// may end while its holder works, and renewing it costs requests, so all others have a long one.
+	env["SWITCHBACK_LEASE_TTL"] = "10m"
+	if a.Kill != nil {
+		env["SWITCHBACK_LEASE_TTL"] = "2s"
+	}
 	if a.Token != "" {
 		env["GITHUB_TOKEN"] = a.Token
 	}

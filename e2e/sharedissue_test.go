@@ -54,7 +54,7 @@ func (s *story) states() string {
 func (s *story) escalates(report string) Result {
 	s.t.Helper()
 	// Nobody is killed, and on a busy machine a short lease ends while the issue is opened.
-	res := s.b.RunAction(s.t, unhurried(s.action(report, nil)))
+	res := s.b.RunAction(s.t, s.action(report, nil))
 	if res.ExitCode != 0 || !strings.HasPrefix(res.Outputs["decision"], "ESCALATE") {
 		s.t.Fatalf("exit %d, %v\n%s\n%s", res.ExitCode, res.Outputs, res.Stdout, res.Stderr)
 	}
@@ -125,7 +125,6 @@ func TestSharedAtOnce(t *testing.T) {
 	actions := make([]Action, len(stories))
 	for i, o := range stories {
 		actions[i] = o.action(environment, nil)
-		actions[i].Env["SWITCHBACK_LEASE_TTL"] = "10m" // nobody is killed, and on a busy machine a short lease ends while its issue is opened
 	}
 	s.atOnce(len(stories), func(i int) Action { return actions[i] })
 	all := s.issues()

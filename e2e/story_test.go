@@ -116,7 +116,7 @@ func (s *story) action(report string, in map[string]string) Action {
 	return Action{
 		Binary: bin, Args: []string{"action"}, Repo: s.r, Token: s.token, Event: "pull_request", Payload: s.event(),
 		RunID: s.runID, SHA: s.sha, Workflow: "CI", Job: "unit", Inputs: inputs, Workspace: ws,
-		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms", "SWITCHBACK_LEASE_TTL": "2s"},
+		Env: map[string]string{"SWITCHBACK_CONTENT_INTERVAL": "1ms"},
 	}
 }
 
@@ -244,9 +244,7 @@ func TestStory(t *testing.T) {
 	}
 	s.push()
 	s.view.Reset()
-	a := s.action(failing("TestAdd", "TestSub"), nil)
-	a.Env["SWITCHBACK_LEASE_TTL"] = "10m" // a busy machine renews a short one, which costs requests
-	second := s.b.RunAction(t, a)
+	second := s.run(failing("TestAdd", "TestSub"), nil)
 	s.want(second, 0, map[string]string{"decision": "RETRY", "iteration": "2"})
 	t.Run("S0-31 the feedback of a turn is a file of its own", func(t *testing.T) {
 		if f := second.Outputs["feedback-file"]; !strings.HasSuffix(f, "/unit/iterations/2/feedback.md") {

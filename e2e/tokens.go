@@ -95,7 +95,7 @@ func randomHex(n int) string {
 }
 
 // seed is emulate's initial state: the users, their tokens and the Apps.
-func (t *tokens) seed(hook string) map[string]any {
+func (t *tokens) seed() map[string]any {
 	toks, users := map[string]any{}, []any{}
 	for login, list := range t.aliases {
 		for _, token := range list {
@@ -109,9 +109,6 @@ func (t *tokens) seed(hook string) map[string]any {
 	for _, a := range apps {
 		m := map[string]any{"app_id": a.id, "slug": a.slug, "name": a.name, "private_key": t.pem(), "permissions": a.permissions,
 			"installations": []any{map[string]any{"installation_id": a.installation, "account": Owner, "permissions": a.permissions}}}
-		if a.id == SwitchbackAppID {
-			m["webhook_url"], m["webhook_secret"], m["events"] = hook, WebhookSecret, []string{"*"}
-		}
 		list = append(list, m)
 	}
 	return map[string]any{"tokens": toks, "github": map[string]any{"users": users, "apps": list}}

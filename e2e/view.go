@@ -100,6 +100,7 @@ type Fault struct {
 	Path   *regexp.Regexp
 	Nth    int // the first matching request it is done to, from 1; 0 means 1
 	Times  int // how many in a row; 0 means 1, -1 all
+	Every  int // and again at each Every-th matching request after the Nth; 0 means never
 
 	Delay  time.Duration // waits first; alone, the request then goes on
 	Status int           // answers with this, without forwarding
@@ -121,6 +122,9 @@ func (f *faultState) meets(q *Request) bool {
 	}
 	f.seen++
 	first := max(1, f.Nth)
+	if f.Every > 0 && f.seen > first && (f.seen-first)%f.Every == 0 {
+		return true
+	}
 	return f.seen >= first && (f.Times < 0 || f.seen < first+max(1, f.Times))
 }
 
@@ -129,6 +133,16 @@ func (f *faultState) meets(q *Request) bool {
 func RateLimited(status int, wait time.Duration) Fault {
 	return Fault{Status: status, Header: http.Header{"Retry-After": {fmt.Sprint(int(wait.Seconds()))}},
 		Body: `{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits"}`}
+}
+
+// Ahead lets the Date of what this view's repository answers be ahead of the machine's clock.
+func (v *View) Ahead(by time.Duration) {
+	v.rec.mu.Lock()
+	defer v.rec.mu.Unlock()
+	if v.rec.ahead == nil {
+		v.rec.ahead = map[string]time.Duration{}
+	}
+	v.rec.ahead[v.repo] = by
 }
 
 // Fault adds a rule for requests of this view's repository and returns a

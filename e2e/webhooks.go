@@ -39,10 +39,32 @@ func (r *Repo) Deliver(url string) {
 
 // deliver gives the repository's webhooks to a function from now on, which
 // returns the receiver's answer.
+//
+// Emulate answers a write only after it has sent the webhook of it: repositories that nobody
+// listens to have none.
 func (r *Repo) deliver(to func(Delivery) int) {
-	r.bench.gaps.mu.Lock()
-	defer r.bench.gaps.mu.Unlock()
-	r.bench.gaps.hooks[r.FullName] = to
+	g := r.bench.gaps
+	g.mu.Lock()
+	_, hooked := g.hooks[r.FullName]
+	g.hooks[r.FullName] = to
+	g.mu.Unlock()
+	if !hooked {
+		g.hook(r)
+	}
+}
+
+// hook lets emulate send the repository's webhooks to the bench.
+func (g *gaps) hook(r *Repo) {
+	req, err := http.NewRequest(http.MethodPost, g.base+"/repos/"+r.FullName+"/hooks",
+		bytes.NewReader(marshal(map[string]any{"events": []string{"*"}, "config": map[string]any{"url": g.webhook, "content_type": "json"}})))
+	if err != nil {
+		panic(err) // the bench's own address
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	res := &answer{header: http.Header{}}
+	if g.up.ServeHTTP(res, req); res.status != http.StatusCreated {
+		panic(fmt.Sprintf("emulate made no webhook: %d %s", res.status, res.body.String()))
+	}
 }
 
 // Alone installs the Switchback App in this repository, and in others that are

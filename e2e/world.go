@@ -131,10 +131,12 @@ func (r *Repo) Branch(tb testing.TB, name, sha string) {
 // there is none, and returns the commit. An open pull request's head follows.
 func (r *Repo) Commit(tb testing.TB, branch, message string, files map[string]string) string {
 	tb.Helper()
-	if r.bench.gaps.ask("/repos/"+r.FullName+"/git/ref/heads/"+branch, nil) != http.StatusOK {
-		r.Branch(tb, branch, r.SHA(tb, "main"))
+	var ref struct{ Object struct{ SHA string } }
+	if r.bench.gaps.ask("/repos/"+r.FullName+"/git/ref/heads/"+branch, &ref) != http.StatusOK {
+		ref.Object.SHA = r.SHA(tb, "main")
+		r.Branch(tb, branch, ref.Object.SHA)
 	}
-	parent := r.SHA(tb, branch)
+	parent := ref.Object.SHA
 	var base struct{ Tree struct{ SHA string } }
 	r.get(tb, "/git/commits/"+parent, &base)
 	tree := []any{}
@@ -215,15 +217,24 @@ func (r *Repo) File(tb testing.TB, branch, path string) (text, sha string, ok bo
 // Tree returns all files of a branch; nil if there is no such branch.
 func (r *Repo) Tree(tb testing.TB, branch string) map[string]string {
 	tb.Helper()
-	var out struct{ Tree []struct{ Path, Type string } }
+	var out struct {
+		Tree []struct{ Path, Type, SHA string }
+	}
 	if r.bench.gaps.ask("/repos/"+r.FullName+"/git/trees/"+branch+"?recursive=1", &out) != http.StatusOK {
 		return nil
 	}
 	files := map[string]string{}
 	for _, e := range out.Tree {
-		if e.Type == "blob" {
-			files[e.Path], _, _ = r.File(tb, branch, e.Path)
+		if e.Type != "blob" {
+			continue
 		}
+		if text, known := r.bench.blobs.Load(e.SHA); known {
+			files[e.Path] = text.(string)
+			continue
+		}
+		text, sha, _ := r.File(tb, branch, e.Path) // of a newer commit, perhaps
+		r.bench.blobs.Store(sha, text)
+		files[e.Path] = text
 	}
 	return maps.Clone(files)
 }

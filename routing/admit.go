@@ -32,6 +32,8 @@ func (c Case) Admit(e HumanActed) error {
 		return a.wrong()
 	case HumanAccept:
 		return a.accept()
+	case HumanAck:
+		return a.ack(c)
 	case HumanQuarantine:
 		if strings.TrimSpace(e.Test) == "" {
 			return Refuse("no-test", "name the test to put into quarantine")

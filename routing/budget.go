@@ -37,7 +37,7 @@ func overBudget(s input) (Budget, string) {
 	used := 0
 	for i := len(s.cp.Attempts) - 1; i >= 0; i-- {
 		t := s.cp.Attempts[i]
-		if t.Streak != s.cp.Streak || t.Kind.Escalates() && t.Kind != KindSuspect && !t.Undone {
+		if t.Streak != s.cp.Streak || t.answered() {
 			break
 		}
 		if t.Kind == KindRetry && !t.Undone && budgetOf(t.Verdict) == b {

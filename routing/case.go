@@ -55,6 +55,8 @@ type Case struct {
 	Updated     time.Time             `json:"updated"`
 	Complete    bool                  `json:"complete"` // every checkpoint passed or was skipped
 	Answered    map[string]Answered   `json:"answered,omitempty"`
+	Handoff     *Handoff              `json:"handoff,omitempty"`     // active, of workers who are told in turn; replaced, never changed
+	Handoffs    int                   `json:"handoffs,omitempty"`    // hand-offs to such workers so far
 	Quarantine  []Quarantined         `json:"quarantine,omitempty"`  // tests whose failures do not count in this case
 	Quarantines bool                  `json:"quarantines,omitempty"` // of a default branch: the repository has, or had, a quarantine
 }
@@ -84,6 +86,7 @@ type Checkpoint struct {
 	Extra      int                 `json:"extra,omitempty"`    // turns granted by a human on top of Limit
 	Waiting    bool                `json:"waiting,omitempty"`  // a manual rework waits for its call
 	Approval   bool                `json:"approval,omitempty"` // what waits needs a maintainer's approval of the newest commit
+	Workers    []Worker            `json:"workers,omitempty"`  // who is told in turn once a hand-off that waits is released
 	Withheld   []Effect            `json:"withheld,omitempty"` // effects that the call queues in place of a hand-off
 	Notes      []string            `json:"notes,omitempty"`    // refinement notes, oldest first
 	Opened     time.Time           `json:"opened"`
@@ -247,7 +250,10 @@ func (cp Checkpoint) newestRun() RunState { return cp.Runs[cp.Last.Key()] }
 
 // wait notes whether what d starts waits for a call.
 func (cp *Checkpoint) wait(d Decision) {
-	cp.Waiting, cp.Approval, cp.Withheld = d.Manual, d.Approval, d.Withheld
+	cp.Waiting, cp.Approval, cp.Withheld, cp.Workers = d.Manual, d.Approval, d.Withheld, nil
+	if d.Manual {
+		cp.Workers = d.Workers
+	}
 }
 
 // Approved reports whether a maintainer let agents be started for a commit.

@@ -20,6 +20,7 @@ const (
 	HumanWontFix    HumanAction = "wont-fix"   // leave it as it is
 	HumanWrong      HumanAction = "wrong"      // the class was wrong, it is Class
 	HumanAccept     HumanAction = "accept"     // the green run of the newest commit counts as it is
+	HumanAck        HumanAction = "ack"        // acknowledge the hand-off in its worker's place
 )
 
 func init() {
@@ -28,6 +29,7 @@ func init() {
 	RegisterPayload[LeaseTaken](EventLease)
 	RegisterPayload[HumanActed](EventHuman)
 	RegisterPayload[BasePassed](EventBase)
+	RegisterPayload[HandoffChanged](EventHandoff)
 	RegisterPayload[RegisterBegun](EventRegister)
 }
 
@@ -44,6 +46,9 @@ type EffectDone struct {
 	Effect Effect `json:"effect"`
 	Ref    string `json:"ref,omitempty"`  // of what was posted, e.g. a comment's id
 	Note   string `json:"note,omitempty"` // why it was not applied
+
+	// At is when a worker was told, as GitHub has it; zero for other effects.
+	At time.Time `json:"at,omitzero"`
 }
 
 // LeaseTaken is the payload of EventLease.
@@ -65,6 +70,7 @@ type HumanActed struct {
 	Answer     string      `json:"answer,omitempty"` // names what the person wrote or ticked; it counts once
 	SHA        string      `json:"sha,omitempty"`    // commit that it is bound to
 	Note       string      `json:"note,omitempty"`
+	Clock      time.Time   `json:"clock,omitzero"`  // when it was taken, as GitHub has it; zero: as the event says
 	Lease      *Lease      `json:"lease,omitempty"` // of the process that took it, where effects are pending
 
 	By string `json:"-"` // the event's actor
@@ -127,7 +133,7 @@ func (e Event) Checkpoint() string {
 	return ""
 }
 
-// WithLease returns an event of a run, a person or a base that takes a lease on the effects as well.
+// WithLease returns an event of a run, a person, a base or a hand-off that takes a lease on the effects as well.
 func (e Event) WithLease(l *Lease) Event {
 	switch p := e.Data.(type) {
 	case RunRecorded:
@@ -137,6 +143,9 @@ func (e Event) WithLease(l *Lease) Event {
 		p.Lease = l
 		e.Data = p
 	case BasePassed:
+		p.Lease = l
+		e.Data = p
+	case HandoffChanged:
 		p.Lease = l
 		e.Data = p
 	}

@@ -19,6 +19,7 @@ type rule struct {
 // NO_PROGRESS > RETRY.
 var rules = []rule{
 	{"answered", decideAnswered},
+	{"unanswered", decideUnanswered},
 	{"repeat", decideRepeat},
 	{"waits-for-approval", decideAwaiting},
 	{"analyze-failed", decideErrored},
@@ -115,7 +116,11 @@ func complete(s input, d Decision, name string) Decision {
 		}
 		d.Phase = TargetPhase(s.m)
 	}
-	d.Effects = append(effects(s.c.Key, s.cp, d), d.Effects...)
+	place := 0
+	if d.Kind == KindRetry && !d.Again && len(s.p.Workers) > 0 {
+		d.Workers, place = s.p.Workers, caseHandoff{&s.c}.place(s.v.Checkpoint, s.v.Run.SHA)
+	}
+	d.Effects = append(effects(s.c.Key, s.cp, d, place), d.Effects...)
 	return s.withhold(d)
 }
 
@@ -241,7 +246,7 @@ func decideHeld(s input) (Decision, bool) {
 	if by == "" {
 		return Decision{}, false
 	}
-	if by == s.v.Checkpoint && (s.rearmed() || asksToAccept(s.cp) && !s.cp.Paused) {
+	if by == s.v.Checkpoint && (s.rearmed() || lateDelivery(s) || asksToAccept(s.cp) && !s.cp.Paused) {
 		return Decision{}, false
 	}
 	green := s.m.Result == Pass && len(s.m.Unmet) == 0

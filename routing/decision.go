@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -20,15 +21,16 @@ const (
 	KindNone     Kind = "NONE"
 
 	KindNoProgress  Kind = "ESCALATE_NO_PROGRESS"
-	KindRerun       Kind = "RERUN"        // failed jobs are run again, and nothing is returned
-	KindPreExisting Kind = "PRE_EXISTING" // only what stands on the base failed
-	KindSuspect     Kind = "SUSPECT"      // green, but the evidence shrank or was edited: a maintainer is asked
+	KindNoAnswer    Kind = "ESCALATE_NO_ANSWER" // no worker answered the hand-off
+	KindRerun       Kind = "RERUN"              // failed jobs are run again, and nothing is returned
+	KindPreExisting Kind = "PRE_EXISTING"       // only what stands on the base failed
+	KindSuspect     Kind = "SUSPECT"            // green, but the evidence shrank or was edited: a maintainer is asked
 )
 
 // Escalates reports whether k opens an escalation.
 func (k Kind) Escalates() bool {
 	switch k {
-	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry, KindNoProgress, KindSuspect:
+	case KindDesign, KindEnv, KindTimeout, KindUnclear, KindMaxRetry, KindNoProgress, KindNoAnswer, KindSuspect:
 		return true
 	}
 	return false
@@ -66,6 +68,7 @@ type Decision struct {
 	Suspect   []Suspicion   `json:"suspect,omitempty"`   // why a green run is not trusted
 	Listed    []Suspicion   `json:"listed,omitempty"`    // what was noticed about a green run besides
 	Pushers   []string      `json:"pushers,omitempty"`   // logins of those who may not accept KindSuspect
+	Workers   []Worker      `json:"workers,omitempty"`   // who is told in turn about KindRetry; none: all at once
 	Check     string        `json:"check,omitempty"`     // conclusion of the check of KindPreExisting
 	Waits     bool          `json:"waits,omitempty"`     // recorded while a human is awaited or the checkpoint is skipped; the commit's check says so
 }
@@ -114,8 +117,9 @@ func effectKey(caseKey string, cp Checkpoint, iteration int, kind EffectKind) st
 }
 
 // effects returns the effects of a decision in the order they are carried out:
-// the feedback is sent before the worker is started again.
-func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
+// the feedback is sent before the worker is started again, who is the one at place, from 1, of those
+// who are told in turn.
+func effects(caseKey string, cp Checkpoint, d Decision, place int) []Effect {
 	v := d.Verdict
 	cp.Name = v.Checkpoint // a first run has none yet
 	mk := func(kind EffectKind, target string) Effect {
@@ -145,7 +149,11 @@ func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 	case d.Kind == KindRetry:
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
 		if !d.Again && !d.Manual {
-			out = append(out, mk(EffectHandoff, ""))
+			target := ""
+			if place > 0 {
+				target = strconv.Itoa(place)
+			}
+			out = append(out, mk(EffectHandoff, target))
 		}
 	case d.Kind.Escalates():
 		out = append(out, mk(EffectIssue, string(d.Kind)), mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""))
@@ -154,8 +162,8 @@ func effects(caseKey string, cp Checkpoint, d Decision) []Effect {
 	case d.Waits, d.Verdict.Result == Awaiting:
 		out = append(out, mk(EffectCheck, ""))
 	}
-	if asksToAccept(cp) && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun) {
-		out = append(out, mk(EffectLabel, ""), mk(EffectClose, "")) // a new commit voids the question
+	if (asksToAccept(cp) || noAnswer(cp)) && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun) {
+		out = append(out, mk(EffectLabel, ""), mk(EffectClose, "")) // a new commit ends the question
 	}
 	if called := cp.State == Escalated && cp.Escalation != nil; called && (d.Again || d.Waits) && !d.Kind.Escalates() {
 		// The report shows the newest evidence, and asks about its commit.

@@ -13,13 +13,15 @@ import (
 type EventType string
 
 // The events of a case. Their payloads are RunRecorded, EffectDone, LeaseTaken, HumanActed,
-// BasePassed and RegisterBegun.
+// BasePassed, HandoffChanged and RegisterBegun.
 const (
 	EventRun    EventType = "run"    // a run was analyzed and decided
 	EventEffect EventType = "effect" // an effect was applied
 	EventLease  EventType = "lease"  // a process took, renewed or released the lease on the pending effects
 	EventHuman  EventType = "human"  // a person acted
 	EventBase   EventType = "base"   // the base passes what a checkpoint is on hold for
+
+	EventHandoff EventType = "handoff" // something happened to the active hand-off
 
 	EventRegister EventType = "register" // the repository has a quarantine; recorded in the case of its default branch
 )

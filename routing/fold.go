@@ -33,7 +33,7 @@ func (c Case) Apply(e Event) (Case, error) {
 		if err != nil {
 			return c, err
 		}
-		return n.applyEffect(p)
+		return n.applyEffect(p, e.At)
 	case EventRun:
 		p, err := PayloadOf[RunRecorded](e)
 		if err != nil {
@@ -57,6 +57,14 @@ func (c Case) Apply(e Event) (Case, error) {
 	case EventRegister:
 		n.Quarantines = true
 		return n, nil
+	case EventHandoff:
+		p, err := PayloadOf[HandoffChanged](e)
+		if err != nil {
+			return c, err
+		}
+		n.lease(p.Lease)
+		n.Generation++
+		return applyHandoff(n, p), nil
 	case EventBase:
 		p, err := PayloadOf[BasePassed](e)
 		if err != nil {
@@ -77,7 +85,7 @@ func (c *Case) lease(l *Lease) {
 	}
 }
 
-func (c Case) applyEffect(e EffectDone) (Case, error) {
+func (c Case) applyEffect(e EffectDone, at time.Time) (Case, error) {
 	if e.Effect.Kind == "" {
 		return c, fmt.Errorf("an effect event without effect")
 	}
@@ -88,6 +96,7 @@ func (c Case) applyEffect(e EffectDone) (Case, error) {
 		}
 	}
 	c.Pending = kept
+	caseHandoff{&c}.told(e, at)
 	if e.Effect.Kind == EffectRerun && strings.HasPrefix(e.Ref, refused) {
 		refusedRerun(c, e.Effect)
 	} else if e.Ref != "" {
@@ -137,6 +146,12 @@ func (c Case) applyRun(e RunRecorded, at time.Time) (Case, error) {
 		return c, err
 	}
 	c.Checkpoints[t.cp.Name] = t.cp
+	caseHandoff{&c}.ran(v, d, at)
+	for _, x := range d.Effects {
+		if x.Kind == EffectHandoff && x.Target != "" {
+			caseHandoff{&c}.begin(v.Checkpoint, v.Run.SHA, d.Workers)
+		}
+	}
 	c.queue(d.Effects)
 	c.Complete = d.Complete || (c.Complete && d.Kind == KindNone)
 	return c, nil

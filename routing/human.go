@@ -3,6 +3,7 @@ package routing
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -89,13 +90,19 @@ func (h *humanChange) apply() error {
 		act.From = h.correct()
 	case HumanWontFix:
 		cp.WontFix = &act
+	case HumanAck:
+		h.acknowledge()
 	case HumanHandoff:
 		if !cp.Waiting {
 			return Refuse("nothing-waits", "checkpoint {cp} has no hand-off that waits", "cp", cp.Name)
 		}
 		start := cp.Withheld
 		if len(start) == 0 {
-			start = []Effect{handoffEffect(h.c.Key, *cp)}
+			start = []Effect{handoffEffect(h.c.Key, *cp, 0)}
+			if len(cp.Workers) > 0 {
+				start = []Effect{handoffEffect(h.c.Key, *cp, caseHandoff{&h.c}.place(cp.Name, cp.Last.SHA))}
+				caseHandoff{&h.c}.begin(cp.Name, cp.Last.SHA, cp.Workers)
+			}
 		}
 		cp.wait(Decision{})
 		h.c.queue(start)
@@ -107,6 +114,8 @@ func (h *humanChange) apply() error {
 	if e.Answer != "" {
 		h.c.Answered[e.Answer] = Answered{e.Action, e.By, h.at}
 	}
+	h.resumedHandoff()
+	caseHandoff{&h.c}.keep()
 	h.c.queue(h.effects())
 	return nil
 }
@@ -249,6 +258,8 @@ func (h *humanChange) effects() []Effect {
 		}
 	case HumanPause:
 		show(EffectComment, EffectLabel)
+	case HumanAck:
+		show(EffectComment)
 	case HumanQuarantine, HumanWrong:
 		show(EffectComment)
 		if h.was.Escalation != nil && cp.Redo != nil && !cp.Paused {
@@ -282,9 +293,16 @@ func commentOf(answer string) string {
 	return id
 }
 
-func handoffEffect(key string, cp Checkpoint) Effect {
-	return Effect{
+// handoffEffect returns the effect that hands a checkpoint off: to the worker at a place, from 1, of
+// those who are told in turn, or with 0 to all at once.
+func handoffEffect(key string, cp Checkpoint, place int) Effect {
+	e := Effect{
 		Kind: EffectHandoff, Key: effectKey(key, cp, cp.Retries, EffectHandoff),
 		Slot: cp.Name + "/" + string(EffectHandoff), Checkpoint: cp.Name, Iteration: cp.Retries, SHA: cp.Last.SHA,
 	}
+	if place > 0 {
+		e.Target = strconv.Itoa(place)
+		e.Key += "/" + e.Target
+	}
+	return e
 }

@@ -45,6 +45,7 @@ type Policy struct {
 	Manual            bool                // a rework waits for a call of its own
 	ApproveHandoff    bool                // a hand-off to anybody but the author waits for a maintainer's approval of the commit
 	ApproveStart      map[string]bool     // dependents whose start waits for that approval; "" is the reviewer
+	Workers           []Worker            // who is told in turn about a failure; none: all workers are told at once
 	Quarantine        []NamedTest         // tests whose failures count in no case
 	NoProgress        int                 // new commits in a row that change nothing, from which attempts stop before Max; 0: never
 	BaseCheck         string              // conclusion of the check where only what stands on the base failed

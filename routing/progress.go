@@ -64,7 +64,7 @@ func (s input) commitTurns() []commitTurn {
 	var turns []commitTurn
 	seen := map[string]bool{sha: true}
 	for _, t := range slices.Backward(s.cp.Attempts) {
-		if t.Streak != s.cp.Streak || t.Kind.Escalates() && t.Kind != KindSuspect && !t.Undone {
+		if t.Streak != s.cp.Streak || t.answered() {
 			break
 		}
 		if at := t.Verdict.Run.SHA; t.Kind == KindRetry && !t.Undone && at != "" && !seen[at] {

@@ -13,6 +13,7 @@ type Redo struct {
 	Phase    Phase       `json:"phase,omitempty"`
 	By       string      `json:"by,omitempty"`
 	Resolved Kind        `json:"resolved,omitempty"` // the escalation that the act resolved
+	Why      string      `json:"why,omitempty"`      // of workers who did not answer
 }
 
 // Release returns the events that follow from the state of a case by

@@ -82,7 +82,7 @@ func (t *transition) record(v Verdict, treat treatment) error {
 	stale := d.Rule == "stale-commit" || d.Rule == "stale-run"
 	if !rs.Decided || d.Kind != KindNone {
 		rs.Decision, rs.Decided, rs.At = d, true, t.at
-		rs.Decision.Effects, rs.Decision.Withheld = nil, nil
+		rs.Decision.Effects, rs.Decision.Withheld, rs.Decision.Workers = nil, nil, nil
 	}
 	cp.Runs[v.Run.Key()] = rs
 	forgetInventories(cp)

@@ -42,8 +42,9 @@ var failOnNames = map[string][]routing.Kind{
 	"unclear":     {routing.KindUnclear},
 	"max-retry":   {routing.KindMaxRetry},
 	"no-progress": {routing.KindNoProgress},
+	"no-answer":   {routing.KindNoAnswer},
 	"suspect":     {routing.KindSuspect},
-	"escalate":    {routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress, routing.KindSuspect},
+	"escalate":    {routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress, routing.KindNoAnswer, routing.KindSuspect},
 }
 
 // readInputs returns the inputs or an error that names the input and remedy.

@@ -75,6 +75,7 @@ func (c checker) check(f File) {
 	c.handoffs(f.Handoff)
 	if f.Reviewer != nil {
 		c.handoff([]any{"reviewer"}, *f.Reviewer)
+		checkUnlimited(c, []any{"reviewer"}, *f.Reviewer)
 	}
 	for _, sev := range keys(f.Review.FailOn) {
 		c.oneOf([]any{"review", "fail_on", sev}, sev, "blocker", "critical", "major", "minor")
@@ -138,6 +139,7 @@ func (c checker) checkpoints(f File) {
 		}
 		if cp.Start != nil {
 			c.handoff(append(path, "start"), *cp.Start)
+			checkUnlimited(c, append(path, "start"), *cp.Start)
 		}
 		for i, n := range cp.Needs {
 			switch _, ok := f.Checkpoints[n]; {
@@ -210,6 +212,9 @@ func (c checker) handoffs(hs Handoffs) {
 	}
 	for i, h := range hs.To {
 		c.handoff(append(path[:len(path):len(path)], i), h)
+	}
+	if hs.InTurn() {
+		checkInTurn(c, path, hs.To)
 	}
 }
 

@@ -107,6 +107,10 @@ type Handoff struct {
 	Inputs   map[string]string `yaml:"inputs,omitempty" json:"inputs,omitempty" jsonschema:"description=Further inputs of the workflow."`
 	Dispatch string            `yaml:"repository_dispatch,omitempty" json:"repository_dispatch,omitempty" jsonschema:"description=Event type of a repository_dispatch that carries the packet."`
 	Label    string            `yaml:"label,omitempty" json:"label,omitempty" jsonschema:"description=A label set on the pull request."`
+
+	AckWithin     *Period `yaml:"ack_within,omitempty" json:"ack_within,omitempty" jsonschema:"description=Only in handoff: how long the worker has to acknowledge before the next one is told; a minute to 90 days. Workers are told in turn as soon as one has a limit and else all at once."`
+	DeliverWithin *Period `yaml:"deliver_within,omitempty" json:"deliver_within,omitempty" jsonschema:"description=Only in handoff: how long the worker has to push a commit before the next one is told; a minute to 90 days."`
+	Login         string  `yaml:"login,omitempty" json:"login,omitempty" jsonschema:"description=Only in handoff: the login whose comments and reactions acknowledge; default: the mentioned one or the bot of the App of that name."`
 }
 
 // ReviewSettings say when a review fails.
@@ -247,6 +251,7 @@ func (f File) Policy(checkpoint, caseRef string, label *int) routing.Policy {
 	if f.RetryDelay != nil {
 		p.RetryDelay = time.Duration(*f.RetryDelay)
 	}
+	p.Workers = f.Handoff.workers(strings.HasPrefix(caseRef, "@"))
 	for _, q := range f.Quarantine {
 		p.Quarantine = append(p.Quarantine, routing.NamedTest{Test: q.Test, Until: q.Until.Begin()})
 	}

@@ -80,6 +80,7 @@ CREATE TABLE IF NOT EXISTS routing_history (
     fix_attempts   INTEGER NOT NULL CHECK (fix_attempts >= 0), -- returned for a fix so far, this one included
     result         TEXT NOT NULL CHECK (result IN ('PASS', 'RETRY', 'ESCALATE_DESIGN', 'ESCALATE_ENV', 'ESCALATE_TIMEOUT',
                                                    'ESCALATE_UNCLEAR', 'ESCALATE_MAX_RETRY', 'ESCALATE_NO_PROGRESS',
+                                                   'ESCALATE_NO_ANSWER',
                                                    'PRE_EXISTING', 'RERUN', 'SUSPECT')),
     reason         TEXT,                         -- the class, null for a pass
     explanation    TEXT,

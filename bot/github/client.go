@@ -66,6 +66,7 @@ type Options struct {
 // Client is a GitHub client with one identity, with a service for each kind of resource. It is safe
 // for concurrent use; its writes are sent one at a time. Use one per installation.
 type Client struct {
+	Acks          *AcksService
 	Apps          *AppsService
 	Artifacts     *ArtifactsService
 	Branches      *BranchesService
@@ -114,6 +115,7 @@ func newClient(c *core) *Client {
 	files := &downloader{core: c, storage: c.o.Storage}
 	h := &Client{
 		core:          c,
+		Acks:          &AcksService{c},
 		Apps:          &AppsService{c},
 		Artifacts:     &ArtifactsService{c, files},
 		Branches:      &BranchesService{c},
@@ -153,6 +155,10 @@ func withDefaults(o Options) Options {
 	}
 	return o
 }
+
+// Time returns the time as GitHub has it, by the Date of its newest response; without any it is that
+// of the local clock. Processes whose clocks differ agree on it within a second.
+func (c *Client) Time() time.Time { return c.core.tr.time() }
 
 // plainTransport returns a transport that times out if a server accepts a request and does not
 // respond.

@@ -68,9 +68,16 @@ func (s *DispatchesService) SendEvent(ctx context.Context, r Repo, event string,
 // HasRunSince reports whether an event started a run since then whose title contains needle.
 // The workflow has to put needle into its run-name.
 func (s *DispatchesService) HasRunSince(ctx context.Context, r Repo, event string, since time.Time, needle string) (bool, error) {
+	_, found, err := s.RunSince(ctx, r, event, since, needle)
+	return found, err
+}
+
+// RunSince returns the newest run that an event started since then whose title contains needle, and
+// false if there is none.
+func (s *DispatchesService) RunSince(ctx context.Context, r Repo, event string, since time.Time, needle string) (WorkflowRun, bool, error) {
 	op := opf("look for a run of %s in %s", event, r)
 	if needle == "" {
-		return false, failf(op, nil, "nothing to look for")
+		return WorkflowRun{}, false, failf(op, nil, "nothing to look for")
 	}
 	since = since.UTC().Truncate(time.Second)
 	// GitHub lists the newest first.
@@ -78,18 +85,18 @@ func (s *DispatchesService) HasRunSince(ctx context.Context, r Repo, event strin
 		l, res, err := s.gh.Actions.ListRepositoryWorkflowRuns(ctx, r.Owner, r.Name,
 			&github.ListWorkflowRunsOptions{Event: event, ListOptions: github.ListOptions{Page: n, PerPage: 100}})
 		if err != nil {
-			return false, Wrap(op, err)
+			return WorkflowRun{}, false, Wrap(op, err)
 		}
 		for _, x := range l.WorkflowRuns {
 			if x.GetCreatedAt().Time.Before(since) {
-				return false, nil
+				return WorkflowRun{}, false, nil
 			}
 			if strings.Contains(x.GetDisplayTitle(), needle) {
-				return true, nil
+				return runOf(x), true, nil
 			}
 		}
 		if res.NextPage <= n {
-			return false, nil
+			return WorkflowRun{}, false, nil
 		}
 		n = res.NextPage
 	}

@@ -42,7 +42,18 @@ type transport struct {
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
 	log     *slog.Logger
+	ahead   atomic.Int64 // nanoseconds by which GitHub's clock is ahead of the local one
 }
+
+// hear notes how far GitHub's clock is ahead.
+func (t *transport) hear(res *http.Response) {
+	if at, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+		t.ahead.Store(int64(at.Sub(t.now())))
+	}
+}
+
+// time returns the time as GitHub has it.
+func (t *transport) time() time.Time { return t.now().Add(time.Duration(t.ahead.Load())).UTC() }
 
 type repeatKey struct{}
 
@@ -176,6 +187,9 @@ func (t *transport) send(req *http.Request, body []byte, token string) (*http.Re
 	res, err := t.base.RoundTrip(out)
 	if err == nil && !repeatable(req) {
 		res.Body, err = read(res.Body) // before cancel
+	}
+	if err == nil {
+		t.hear(res)
 	}
 	if err == nil && t.observe != nil {
 		t.observe(answerOf(res))

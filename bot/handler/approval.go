@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,9 @@ func (d Deps) trusted(ctx context.Context, s effect.Subject) (effect.Subject, er
 func approvals(p routing.Policy, c config.File, s effect.Subject) routing.Policy {
 	if s.Number > 0 && !s.Trusted && c.ForksOrDefault() == config.ForksApproved {
 		p.ApproveHandoff, p.ApproveStart = c.HandsOff(), c.Starts()
+	}
+	if s.Number > 0 && !s.Trusted && c.ForksOrDefault() == config.ForksNever {
+		p.Workers = slices.DeleteFunc(p.Workers, func(w routing.Worker) bool { return w.Name != config.Author })
 	}
 	return p
 }

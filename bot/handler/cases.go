@@ -72,6 +72,9 @@ func (c cases) act(ctx context.Context, key string, e routing.HumanActed) (pipel
 			}
 		}
 	}
+	if e.Action == routing.HumanAck || e.Action == routing.HumanResume {
+		e.Clock = c.GitHub.Time()
+	}
 	line := newLine(c.Deps, subject, c.Effects(subject, ""))
 	rec, err := line.Act(ctx, key, e, policies(c.Deps, subject))
 	if err != nil {
@@ -108,8 +111,8 @@ func finish(ctx context.Context, d Deps, c routing.Case) error {
 	if err != nil {
 		return err
 	}
-	_, err = newLine(d, subject, d.Effects(subject, "")).Apply(ctx, pipeline.Recorded{Case: c})
-	return err
+	c, err = newLine(d, subject, d.Effects(subject, "")).Apply(ctx, pipeline.Recorded{Case: c})
+	return errors.Join(err, handoffs{d}.overdue(ctx, c))
 }
 
 // subjectOf returns the subject of the case of a key, a pull request as it is now.
@@ -148,7 +151,7 @@ func overrideLabel(labels []string) *int {
 func newLine(d Deps, s effect.Subject, eff pipeline.Effector) *pipeline.Pipeline {
 	return &pipeline.Pipeline{
 		Ledger: d.Ledger, Effector: counter{eff, d.Metrics}, Advise: effect.Advise, Owner: d.owner(), LeaseTTL: d.LeaseTTL,
-		Now: d.Now, Sleep: d.Waiter.Pause, Log: d.Log, Policies: policies(d, s), MaxActions: d.Config.Policy("", "", nil).MaxActions,
+		Now: d.Now, Clock: d.GitHub.Time, Sleep: d.Waiter.Pause, Log: d.Log, Policies: policies(d, s), MaxActions: d.Config.Policy("", "", nil).MaxActions,
 	}
 }
 

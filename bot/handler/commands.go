@@ -104,6 +104,15 @@ func (h commands) obey(ctx context.Context, p place, cmd answers.Command, by, an
 	case cmd.Action == "":
 		return commandHandlers[cmd.Name](ctx, h, p, cmd, answer)
 	}
+	if cmd.Action == routing.HumanAck && cmd.Checkpoint == "" && p.key != "" {
+		c, err := load(ctx, h.Deps, p.key)
+		if err != nil {
+			return nil, err
+		}
+		if c.Handoff != nil {
+			cmd.Checkpoint = c.Handoff.Checkpoints[0]
+		}
+	}
 	targets, err := h.targets(ctx, p, cmd.Checkpoint)
 	if other, ok := cmd.CountLast(); ok && unclear(err) {
 		if there, second := h.targets(ctx, p, other.Checkpoint); second == nil {

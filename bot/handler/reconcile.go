@@ -58,8 +58,8 @@ func reconcileLedger(ctx context.Context, d Deps) error {
 	return failed
 }
 
-// reconcileCase applies what is pending for a case, and resumes it if its base passes what it is on
-// hold for. It notes the blobs that the case needs, by their folder, and which of its tests flake.
+// reconcileCase applies what is pending for a case, resumes it if its base passes what it is on hold
+// for, and follows its hand-off. It notes the blobs that the case needs, by their folder, and which of its tests flake.
 func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed map[string]map[string]bool, flakes *flakeSearch) error {
 	events, _, err := d.Ledger.Load(ctx, key)
 	if err != nil {
@@ -73,14 +73,19 @@ func reconcileCase(ctx context.Context, d Deps, key string, known bases, needed 
 	if hadBlobs(events) {
 		needed[ledger.BlobFolder(key)] = routing.KeptBlobs(c)
 	}
-	if err := known.resume(ctx, d, c); err != nil || len(c.Pending) == 0 {
+	if err := known.resume(ctx, d, c); err != nil {
 		return err
 	}
-	if err := finish(ctx, d, c); err != nil {
-		return err
+	if len(c.Pending) > 0 {
+		if err := finish(ctx, d, c); err != nil {
+			return err
+		}
+		d.notice("finished what was pending for %s", key)
+		if c, err = load(ctx, d, key); err != nil {
+			return err
+		}
 	}
-	d.notice("finished what was pending for %s", key)
-	return nil
+	return handoffs{d}.follow(ctx, c)
 }
 
 func newEscalationReconciler(d Deps) escalationReconciler {

@@ -112,7 +112,7 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if r.ReadOnly != nil || r.Unrecorded {
 		return stuck
 	}
-	stuck = errors.Join(stuck, sawFlakes(ctx, d, r))
+	stuck = errors.Join(stuck, sawFlakes(ctx, d, r), handoffs{d}.overdue(ctx, r.Case))
 	if t.Subject.Number == 0 {
 		return errors.Join(stuck, resumeOnHold(ctx, d, t.Subject.Branch, r.Case, t.Checkpoint))
 	}

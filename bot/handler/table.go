@@ -81,6 +81,17 @@ func quarantineRoutes() []Row {
 	}
 }
 
+// handoffRoutes returns the rows by which workers who are told in turn acknowledge. Other handlers do
+// what else the events ask for.
+func handoffRoutes() []Row {
+	answer := func(d Deps) Handler { return handoffAnswer{handoffs{d}} }
+	return []Row{
+		{Event: "workflow_run", Actions: []string{"completed"}, App: true, Command: "workflow-run", Needs: []string{"actions:write", "contents:read", "issues:write", "pull_requests:write"}, New: answer},
+		{Event: "pull_request", Actions: []string{"synchronize", "closed"}, App: true, Needs: []string{"issues:write", "pull_requests:write"}, New: answer},
+		{Event: "issue_comment", Actions: []string{"created"}, App: true, Command: "answer", Needs: []string{"actions:write", "issues:write", "pull_requests:write"}, New: answer},
+	}
+}
+
 // serverRoutes returns the events by which the App's server follows its installations and their
 // repositories.
 func serverRoutes() []Row {
@@ -95,7 +106,7 @@ func serverRoutes() []Row {
 
 // table is the dispatch table: every event that anything is done about. The handlers of one event
 // run in this order.
-var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), quarantineRoutes(), routes())
+var table = slices.Concat(serverRoutes(), planRoutes(), surveyRoutes(), quarantineRoutes(), handoffRoutes(), routes())
 
 // Wanted reports whether the App does anything about an event with an action. Its server answers all
 // others and drops them.

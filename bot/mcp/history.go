@@ -18,7 +18,7 @@ type getHistoryIn struct {
 type historyRow struct {
 	At         time.Time     `json:"at"`
 	Checkpoint string        `json:"checkpoint"`
-	What       string        `json:"what" jsonschema:"run, answer, base_passed"`
+	What       string        `json:"what" jsonschema:"run, answer, base_passed, handoff"`
 	Decision   routing.Kind  `json:"decision,omitempty"`
 	Rule       string        `json:"rule,omitempty"`
 	Class      routing.Class `json:"class,omitempty"`
@@ -87,6 +87,10 @@ func eventRow(e routing.Event) (historyRow, bool) {
 		if p, err := routing.PayloadOf[routing.BasePassed](e); err == nil {
 			row.Reason, row.SHA = clean(p.Base, 200), clean(p.SHA, 100)
 		}
+		return row, true
+	}
+	if p, ok := e.Handoff(); ok {
+		row.What, row.By, row.Action, row.SHA = "handoff", clean(p.By, 100), clean(string(p.Change), 100), clean(p.SHA, 100)
 		return row, true
 	}
 	return row, false

@@ -130,7 +130,7 @@ func superseded(c routing.Case, e routing.Effect) bool {
 	cp := c.Checkpoints[e.Checkpoint]
 	switch e.Kind {
 	case routing.EffectHandoff:
-		return cp.State != routing.InProgress || e.Iteration != cp.Retries
+		return cp.State != routing.InProgress || e.Iteration != cp.Retries || !routing.TellsHolder(c, e)
 	case routing.EffectRerun:
 		return cp.State == routing.Completed || e.Target != fmt.Sprintf("%s/%d", cp.Last.ID, max(cp.Last.Attempt, 1))
 	case routing.EffectReview:
@@ -152,7 +152,10 @@ func (l *Pipeline) once(ctx context.Context, c routing.Case, e routing.Effect, f
 	}
 	for try := 1; ; try++ {
 		ref, err := l.Effector.Do(ctx, c, e, fresh && try == 1)
-		if done.Ref = ref; err == nil {
+		if done.Ref = ref; e.Kind == routing.EffectHandoff && e.Target != "" {
+			done.At = githubTime(l)
+		}
+		if err == nil {
 			return event(), nil
 		}
 		what := advice.Advice{Kind: advice.Fail}

@@ -43,8 +43,11 @@ type Pipeline struct {
 	// renewed as long as the process works.
 	LeaseTTL time.Duration
 	Now      func() time.Time
-	Sleep    func(context.Context, time.Duration) error
-	Log      *slog.Logger
+	// Clock returns the time as GitHub has it, by which the times of workers pass who are told in
+	// turn: the clocks of processes differ. nil: Now.
+	Clock func() time.Time
+	Sleep func(context.Context, time.Duration) error
+	Log   *slog.Logger
 	// MaxActions bounds the effects of one call of Apply, 0: routing's default.
 	MaxActions int
 }
@@ -56,7 +59,7 @@ type Policies func(checkpoint string) routing.Policy
 type Recorded struct {
 	Decision routing.Decision
 	Case     routing.Case
-	Repeated bool            // Act: the answer was taken before; BasePassed: it is known. Nothing was appended
+	Repeated bool            // Act: the answer was taken before; BasePassed, Handoff: it is known. Nothing was appended
 	fresh    map[string]bool // keys of effects that no one else can have begun
 }
 
@@ -130,6 +133,26 @@ func (l *Pipeline) BasePassed(ctx context.Context, key string, e routing.BasePas
 	return rec, err
 }
 
+// Handoff records what happened to the active hand-off of a case, and decides in the same step what
+// follows. It appends nothing where that is known, or is of a hand-off that is over: of many processes
+// that see a worker's time run out one tells the next.
+func (l *Pipeline) Handoff(ctx context.Context, key string, p routing.HandoffChanged, policy Policies) (Recorded, error) {
+	var rec Recorded
+	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
+		rec = Recorded{fresh: map[string]bool{}}
+		if rec.Repeated = !p.Changes(c); rec.Repeated {
+			return nil, nil
+		}
+		events, err := l.release(c, []routing.Event{routing.HandoffEvent(key, p, l.now())}, policy)
+		if err != nil {
+			return nil, err
+		}
+		return events, l.leaseInto(c, events, rec.fresh)
+	})
+	rec.Case = c
+	return rec, err
+}
+
 // release appends what follows from events by itself.
 func (l *Pipeline) release(c routing.Case, events []routing.Event, policy Policies) ([]routing.Event, error) {
 	for _, e := range events {
@@ -184,6 +207,14 @@ func (l *Pipeline) now() time.Time {
 		return l.Now().UTC()
 	}
 	return time.Now().UTC()
+}
+
+// githubTime returns the time as GitHub has it.
+func githubTime(l *Pipeline) time.Time {
+	if l.Clock != nil {
+		return l.Clock().UTC()
+	}
+	return l.now()
 }
 
 func (l *Pipeline) sleep(ctx context.Context, d time.Duration) error {

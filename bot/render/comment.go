@@ -186,6 +186,8 @@ func (v commentView) ask() md {
 		parts = append(parts, v.lang.Say("ask.wait", "handoff", v.command("handoff")))
 	case mention != "":
 		parts = append(parts, v.lang.Say("ask.mention", "mention", mention))
+	case handoffView(v).holds():
+		parts = append(parts, handoffView(v).text())
 	default:
 		parts = append(parts, v.lang.Say("ask.anyone"))
 	}

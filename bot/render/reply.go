@@ -161,7 +161,11 @@ func Handoff(c routing.Case, e routing.Effect, o Options, comment string, number
 	case routing.EffectReady:
 		id = "handoff.ready"
 	}
-	return md(o.Mentions()) + " " + o.say(id, "cp", markdown.Code(o.Redacted(e.Checkpoint)), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(o.Redacted(e.Target)))
+	asked := md("")
+	if h := c.Handoff; e.Kind == routing.EffectHandoff && e.Target != "" && h != nil {
+		asked = limitsOf(h.Worker(), e.Checkpoint, o)
+	}
+	return markdown.Sentences(md(o.Mentions())+" "+o.say(id, "cp", markdown.Code(o.Redacted(e.Checkpoint)), "n", e.Iteration, "max", limitOf(cp), "where", where, "target", markdown.Code(o.Redacted(e.Target))), asked)
 }
 
 func limitOf(cp routing.Checkpoint) int { return routing.Limit(cp, routing.DefaultPolicy()) }

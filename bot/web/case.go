@@ -34,6 +34,7 @@ type caseView struct {
 	Opened      time.Time
 	Updated     time.Time
 	Quarantine  []string // names of tests that do not count
+	Handoff     *handoffView
 	Checkpoints []checkpointView
 	All         bool // all entries are shown
 }
@@ -100,7 +101,7 @@ func (p casePages) one(v Viewer, r *http.Request) (Page, error) {
 }
 
 func (p casePages) view(st story, all bool) caseView {
-	b := caseView{Key: st.Key, Link: p.links.subjectHref(st.Key), Opened: st.Opened, Updated: st.Updated, All: all}
+	b := caseView{Key: st.Key, Link: p.links.subjectHref(st.Key), Opened: st.Opened, Updated: st.Updated, All: all, Handoff: handoffOf(st.Case)}
 	b.State, _, b.Since = eventstream.Standing(st.Case)
 	for _, q := range st.Quarantine {
 		if len(b.Quarantine) < mostNamed {

@@ -99,6 +99,8 @@ func decisionName(k routing.Kind) string {
 		return "green, to be accepted"
 	case routing.KindNoProgress:
 		return "escalated: no progress"
+	case routing.KindNoAnswer:
+		return "escalated: no worker answered"
 	}
 	return string(k)
 }

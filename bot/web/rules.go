@@ -25,6 +25,7 @@ func (p rulesPage) section() Section {
 // ruleTexts explain the rules of the router.
 var ruleTexts = map[string]string{
 	"answered":            "A maintainer's answer decides otherwise than the run alone.",
+	"unanswered":          "Every worker was told in turn, and none of them answered: an escalation is opened.",
 	"repeat":              "The run was decided before; nothing is counted again.",
 	"analyze-failed":      "The analysis itself failed, which says nothing about the change.",
 	"stale-commit":        "The run is of a commit that is no longer the head.",

@@ -76,6 +76,12 @@ func storyOf(l links, key string, events []routing.Event) (story, error) {
 				acts := next.Checkpoints[act.Checkpoint].Acts
 				st.add(act.Checkpoint, entry{At: e.At, Streak: st.Checkpoints[act.Checkpoint].Streak, Act: actText(acts[len(acts)-1]), Note: act.Note})
 			}
+		} else if p, ok := e.Handoff(); ok {
+			if text := handoffText(st.Case, next, p); text != "" {
+				for _, name := range st.Handoff.Checkpoints {
+					st.add(name, entry{At: e.At, Streak: st.Checkpoints[name].Streak, Act: text})
+				}
+			}
 		} else if done, ok := e.Effect(); ok {
 			st.done(done.Effect.Checkpoint, effectEntry{effectText(done.Effect), e.At, l.refHref(key, done.Effect, done.Ref)})
 		}
@@ -170,6 +176,8 @@ func actText(a routing.Act) string {
 		return fmt.Sprintf("%s granted further fix attempts: %d", who, max(1, a.N))
 	case routing.HumanSkip:
 		return who + " skipped it"
+	case routing.HumanAck:
+		return who + " acknowledged the hand-off"
 	case routing.HumanHandoff:
 		return who + " handed it off to the worker"
 	case routing.HumanPhase:

@@ -259,6 +259,13 @@ func TestConfigCheck(t *testing.T) {
 	if r := process(t, "", "config", "check", good); r.code != 0 || r.out != good+" is valid\n" || r.err != "" {
 		t.Errorf("%+v", r)
 	}
+	t.Run("S5-85 a mention that GITHUB_TOKEN cannot make start anything is a warning", func(t *testing.T) {
+		agent := file(t, "sb.yml", "handoff: [{mention: \"@claude\"}]\n")
+		r := process(t, "", "config", "check", agent)
+		if r.code != 0 || !strings.HasPrefix(r.out, agent+": warning: handoff[0]: a comment that GITHUB_TOKEN posts starts no workflow") || !strings.HasSuffix(r.out, agent+" is valid\n") {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("S0-56 a wrong configuration ends with 1 and names file, line and key", func(t *testing.T) {
 		bad := file(t, "sb.yml", "language: en\non_max: wait\nmax_iteration: 3\n")
 		r := process(t, "", "config", "check", bad)

@@ -38,6 +38,9 @@ func configCommand(s streams) *cobra.Command {
 			for _, p := range past {
 				fmt.Fprintf(s.out, "%s: %s\n", name, p)
 			}
+			for _, w := range config.Unstarted(f) {
+				fmt.Fprintf(s.out, "%s: warning: %s\n", name, w)
+			}
 			fmt.Fprintf(s.out, "%s is valid\n", name)
 			return nil
 		},

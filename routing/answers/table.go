@@ -138,6 +138,7 @@ var core = []Spec{
 	{Name: "wont-fix", Aliases: []string{"wontfix"}, Permission: ByRole, Action: routing.HumanWontFix, Box: &BoxSpec{ID: "wont-fix", Text: "box.wont-fix"}},
 	{Name: "wrong", Args: []Arg{class}, Permission: ByRole, Action: routing.HumanWrong},
 	{Name: "handoff", Permission: ByRole, Action: routing.HumanHandoff},
+	{Name: "ack", Permission: ByRole, Action: routing.HumanAck},
 }
 
 // The commands that change nothing and are answered by a reply.

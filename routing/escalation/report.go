@@ -162,6 +162,8 @@ func causes(r Report, last routing.Attempt) []Sentence {
 	switch {
 	case r.Kind == routing.KindSuspect:
 		return []Sentence{say("cause.suspect", "reason", r.Reason)}
+	case r.Kind == routing.KindNoAnswer:
+		out = append(out, say("cause.unanswered", "reason", r.Reason))
 	case r.Kind == routing.KindDesign:
 		out = append(out, say("cause.design"))
 	case r.Kind == routing.KindEnv:

@@ -79,6 +79,7 @@ var english = map[string]string{
 	"cause.timeout":     "Something hangs or has become too slow for its time limit.",
 	"cause.unclear":     "The run does not say what failed: {reason}",
 	"cause.suspect":     "{reason}",
+	"cause.unanswered":  "Nobody fixes it: {reason}.",
 	"cause.unmet":       "The tests passed, but a criterion is not met: {unmet}",
 	"cause.flaky":       "{n} of the failures are flaky: they failed and passed on one commit.",
 	"cause.unknown":     "The runs hold no evidence of a cause ({reason}).",

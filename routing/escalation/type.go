@@ -77,6 +77,7 @@ var kinds = []struct {
 	{routing.KindMaxRetry, routing.Quality, Quality, Medium},
 	{routing.KindMaxRetry, "", TestFailure, High},
 	{routing.KindSuspect, "", NeedsDecision, Medium},
+	{routing.KindNoAnswer, "", NeedsDecision, Medium},
 	{routing.KindNoProgress, routing.DesignMismatch, NeedsDecision, High},
 	{routing.KindNoProgress, routing.TypeError, BuildFailure, High},
 	{routing.KindNoProgress, routing.Quality, Quality, Medium},

@@ -66,6 +66,10 @@ func walk(key string, events []routing.Event, rules *Rules) (*walked, error) {
 		case isRun && !follows:
 			w.run(run, e.At)
 			err = w.release(run.Decision.Label, e.At)
+		case e.Type == routing.EventHandoff:
+			if w.is, err = w.is.Apply(e); err == nil { // of a hand-off that it has not, nothing follows
+				err = w.release(label(events, i), e.At)
+			}
 		case e.Type == routing.EventHuman:
 			w.human(before, e)
 			err = w.release(label(events, i), e.At)

@@ -100,7 +100,7 @@ func percent(n int, ok bool) *int {
 
 // Escalating lists the decisions that open an escalation.
 func Escalating() []routing.Kind {
-	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress, routing.KindSuspect}
+	return []routing.Kind{routing.KindDesign, routing.KindEnv, routing.KindTimeout, routing.KindUnclear, routing.KindMaxRetry, routing.KindNoProgress, routing.KindNoAnswer, routing.KindSuspect}
 }
 
 // Table is the rows of one dimension, sorted by key.

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/switchback-ci/switchback/internal/freeport"
 )
 
 // cluster is the one of this process.
@@ -136,7 +138,7 @@ func start() (*server, error) {
 	}
 	s := &server{bin: bin, dir: dir, end: end}
 	for try := 1; ; try++ {
-		if s.port, err = freePort(); err != nil {
+		if s.port, err = freeport.Find(); err != nil {
 			return nil, err
 		}
 		if err = s.begin(); err == nil || try == 5 { // another process may have taken the port
@@ -243,12 +245,4 @@ func watch(bin, dir string) (*os.File, error) {
 	}
 	go cmd.Wait() //nolint:errcheck // it outlives this process
 	return end, nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

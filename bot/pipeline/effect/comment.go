@@ -111,7 +111,7 @@ func neverFailed(cp routing.Checkpoint) bool {
 // stickyMention is the author's mention where the author is to rework; anyone
 // else is mentioned by a comment of its own, since an edit notifies nobody.
 func (p commentPoster) stickyMention(cp routing.Checkpoint) string {
-	if cp.State != routing.InProgress || p.subject.Author == "" {
+	if cp.State != routing.InProgress || p.subject.Author == "" || p.config.Handoff.InTurn() {
 		return ""
 	}
 	for _, h := range p.config.HandoffsOrDefault() {
@@ -157,7 +157,7 @@ func names(hs []config.Handoff) []string {
 
 // note names how the worker was started.
 func (p commentPoster) note() string {
-	if !p.handsOff() && p.config.ForksOrDefault() == config.ForksNever {
+	if p.config.Handoff.InTurn() || !p.handsOff() && p.config.ForksOrDefault() == config.ForksNever {
 		return ""
 	}
 	var parts []string

@@ -87,7 +87,7 @@ func (g *GitHub) do(ctx context.Context, c routing.Case, e routing.Effect, fresh
 		if err := g.Sleep(ctx, g.policy(e.Checkpoint).RetryDelay); err != nil {
 			return "", err
 		}
-		return g.handOff(ctx, c, e, g.Config.HandoffsOrDefault(), fresh)
+		return g.handOff(ctx, c, e, handoffs(g.Config, c, e), fresh)
 	case routing.EffectReview:
 		if g.Config.Reviewer == nil {
 			return "", nil
@@ -161,6 +161,19 @@ func (g *GitHub) opener() issueOpener {
 
 func (g *GitHub) closer() issueCloser {
 	return issueCloser{hub: g.Hub, repo: g.Repo, store: g.store(), opener: g.opener(), closes: g.Config.Escalation.Resolves, render: g.Render}
+}
+
+// handoffs returns how the workers are reached whom a hand-off tells: all, or of those who are told in
+// turn the one who holds it. One that the configuration has no more cannot be told.
+func handoffs(f config.File, c routing.Case, e routing.Effect) []config.Handoff {
+	if e.Target == "" || c.Handoff == nil {
+		return f.HandoffsOrDefault()
+	}
+	h, ok := f.Handoff.ByName(c.Handoff.Worker().Name, c.Handoff.Place+1)
+	if !ok {
+		return nil
+	}
+	return []config.Handoff{h}
 }
 
 // handOff reaches workers: of a change that may start no agent only its author.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/github"
@@ -11,6 +12,9 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
+
+// skew is by how much the clock of the process that recorded a decision may be ahead of GitHub's.
+const skew = 10 * time.Minute
 
 // handoffSender starts workers: by a dispatch, a mention or a label.
 type handoffSender struct {
@@ -46,7 +50,7 @@ func (d handoffSender) send(ctx context.Context, c routing.Case, e routing.Effec
 	case h.Label != "":
 		_, err := d.hub.Labels.Sync(ctx, d.repo, d.subject.Number, nil, []github.LabelSpec{{Name: h.Label, Color: "fbca04", Description: "Returned for a fix"}}, nil)
 		return "label:" + h.Label, err
-	case h.Mention == "author" && e.Kind == routing.EffectHandoff:
+	case h.Mention == "author" && e.Kind == routing.EffectHandoff && e.Target == "":
 		return "", nil // stands in the sticky comment
 	}
 	return d.mention(ctx, c, e, h, fresh)
@@ -109,5 +113,5 @@ func (d handoffSender) dispatched(ctx context.Context, c routing.Case, e routing
 	if fresh {
 		return false, nil
 	}
-	return d.hub.Dispatches.HasRunSince(ctx, d.repo, event, c.Checkpoints[e.Checkpoint].Updated, e.Key)
+	return d.hub.Dispatches.HasRunSince(ctx, d.repo, event, c.Checkpoints[e.Checkpoint].Updated.Add(-skew), e.Key)
 }

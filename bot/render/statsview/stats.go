@@ -57,7 +57,11 @@ func statsHead(r stats.Report) string {
 	for _, k := range stats.Escalating() {
 		escalated = append(escalated, fmt.Sprintf("%d %s", t.ByType[k], strings.ToLower(strings.TrimPrefix(string(k), "ESCALATE_"))))
 	}
-	line("Escalated by type", "%s", strings.Join(escalated, ", "))
+	title := "Escalated by type"
+	for some := range slices.Chunk(escalated, 6) { // a line has at most 100 columns
+		line(title, "%s", strings.Join(some, ", "))
+		title = ""
+	}
 	line("Fixed", "%d of %d streaks, %d of them without a maintainer (%s of those settled)", t.Green, t.Streaks, t.Unescalated, share(t.UnescalatedShare))
 	line("Attempts to green", "median %s, 90th percentile %s, mean %s", number(t.Attempts.Median), number(t.Attempts.P90), mean(t.Attempts.Mean))
 	line("Time to green", "median %s, 90th percentile %s", duration(t.Time.Median), duration(t.Time.P90))
