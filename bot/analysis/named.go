@@ -33,7 +33,7 @@ func (b blocks[T]) len() int {
 	return n
 }
 
-// joined returns the values of all lists, with room for more.
+// joined returns the values of all lists, with capacity for more.
 func joined[T any](lists []blocks[T], more int) []T {
 	for _, l := range lists {
 		more += l.len()
