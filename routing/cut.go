@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/switchback-ci/switchback/routing/history"
 )
@@ -96,18 +97,28 @@ func (c CutFailures) pack() []byte {
 		raw = binary.LittleEndian.AppendUint64(raw, f.Print)
 	}
 	out := bytes.NewBuffer(binary.AppendUvarint([]byte{cutVersion}, uint64(len(c))))
-	w, err := flate.NewWriter(out, flate.BestCompression)
-	if err == nil {
-		_, err = w.Write(raw)
-	}
+	w := compressors.Get().(*flate.Writer)
+	defer compressors.Put(w)
+	w.Reset(out)
+	_, err := w.Write(raw)
 	if err == nil {
 		err = w.Close()
 	}
 	if err != nil {
-		return nil // neither a buffer nor this level fails
+		return nil // a buffer does not fail
 	}
 	return out.Bytes()
 }
+
+// compressors are kept, since one takes more memory than all that it compresses, and names are packed
+// several times until they fit.
+var compressors = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(nil, flate.BestCompression)
+	if err != nil {
+		panic(err) // the level is known
+	}
+	return w
+}}
 
 // MarshalJSON implements json.Marshaler.
 func (c CutFailures) MarshalJSON() ([]byte, error) { return json.Marshal(c.pack()) }

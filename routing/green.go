@@ -161,9 +161,10 @@ func counted(v Verdict, c Case, p Policy) bool {
 }
 
 // Follows returns a verdict of which no failure counts with what became of the tests that failed since
-// the last green run of its case. now are its own tests, and base is the case of its base, zero where
-// it has none. Nothing else in v changes.
-func (v Verdict) Follows(c Case, now history.Ran, base Case, p Policy) Verdict {
+// the last green run of its case. ran returns its own tests and is nil if they are not known; it is
+// called if a test failed before. base is the case of its base, zero where it has none. Nothing else
+// in v changes.
+func (v Verdict) Follows(c Case, ran func() history.Ran, base Case, p Policy) Verdict {
 	if !counted(v, c, p) {
 		return v
 	}
@@ -177,6 +178,10 @@ func (v Verdict) Follows(c Case, now history.Ran, base Case, p Policy) Verdict {
 		g = *v.Green
 	}
 	g.Earlier, g.Passed, g.Moved, g.Cut = nil, nil, nil, 0
+	var now history.Ran
+	if ran != nil {
+		now = ran()
+	}
 	now.Partial = now.Partial || len(now.Tests) == 0 || v.Partial || len(v.Notes) > 0
 	inventories := keptInventories(cp, v)
 	onBase := TestRuns(base.Checkpoints[v.Checkpoint])

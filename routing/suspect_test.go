@@ -47,7 +47,7 @@ func report(n int, by string, tests ...string) (Verdict, history.Ran) {
 func (w *world) ran(n int, by string, tests ...string) Decision {
 	w.t.Helper()
 	v, named := report(n, by, tests...)
-	return w.analyze(v.Follows(w.c, named, Case{}, w.p))
+	return w.analyze(v.Follows(w.c, func() history.Ran { return named }, Case{}, w.p))
 }
 
 func (w *world) accept(by, sha string) error {
@@ -271,7 +271,7 @@ func TestSuspectOfLess(t *testing.T) {
 				return nil
 			}
 			w.analyze(v)
-			d := w.analyze(now.Follows(w.c, of, Case{}, w.p))
+			d := w.analyze(now.Follows(w.c, func() history.Ran { return of }, Case{}, w.p))
 			for _, s := range d.Suspect {
 				out = append(out, string(s.What)+s.Test)
 			}

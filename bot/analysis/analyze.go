@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/config"
@@ -72,9 +73,9 @@ type Tests interface {
 type Output struct {
 	Verdict   routing.Verdict // without checkpoint, run and head
 	Diagnosis diagnosis.Diagnosis
-	Inventory []byte      // of all tests, where they are too many for the verdict; nil otherwise
-	Names     []byte      // of all tests, where they are asked for
-	Ran       history.Ran // its tests with their names
+	Inventory []byte             // of all tests, where they are too many for the verdict; nil otherwise
+	Names     []byte             // of all tests, where they are asked for
+	Ran       func() history.Ran // its tests with their names, put in order when they are asked for; nil if they cannot be
 	Report    *testreport.Report
 }
 
@@ -122,7 +123,7 @@ func Analyze(in Input) (Output, error) {
 	v.Logs, v.Logged = inv.logged(st.begun, v)
 	out := Output{Verdict: v, Diagnosis: diag, Inventory: whole, Names: inv.packedNames(), Report: rep}
 	if in.Checkpoint != "" && (v.Result == routing.Pass || v.Result == routing.Fail) { // what failed may be in quarantine
-		out.Ran = inv.ran(v)
+		out.Ran = sync.OnceValue(func() history.Ran { return inv.ran(v) })
 	}
 	return out, nil
 }

@@ -45,6 +45,14 @@ func Bound(v routing.Verdict) routing.Verdict {
 			sizes.full[i] = 0
 		}
 	}
+	// What the other failures take tells how many are too many before names are packed.
+	n, others := len(v.Failures), failureSizes{full: sizes.full}
+	for whole := v; n > 1 && others.with(whole, mostBytes) > mostBytes; whole.Failures = v.Failures[:n] {
+		n /= 2
+	}
+	if n < len(v.Failures) {
+		v, sizes.cut = dropTo(v, n)
+	}
 	for sizes.with(v, mostBytes) > mostBytes && len(v.Failures) > 1 {
 		v, sizes.cut = dropTo(v, len(v.Failures)/2)
 	}

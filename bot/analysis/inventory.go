@@ -21,13 +21,13 @@ const mostTests = 1 << 20
 type inventory struct {
 	checkpoint string
 	next       Tests // gets all of it too; may be nil
-	sources    [][]history.Test
-	named      [][]history.Named // of sources, where a run without failures is to be compared by them
-	held       int               // bytes of the names that named holds
+	sources    []blocks[history.Test]
+	named      []namedTests // of sources, where a run without failures is to be compared by them
+	held       int          // bytes of the names that named holds
 	tests      int
 	naming     bool // the names are kept too
 	owner      func(file string) string
-	names      [][]history.Name
+	names      []blocks[history.Name]
 }
 
 // mostNames bounds the names of the tests of a run that are held in memory, in bytes.
@@ -35,7 +35,7 @@ const mostNames = 32 << 20
 
 // Source implements Tests.
 func (in *inventory) Source() {
-	in.sources, in.names, in.named = append(in.sources, nil), append(in.names, nil), append(in.named, nil)
+	in.sources, in.names, in.named = append(in.sources, nil), append(in.names, nil), append(in.named, namedTests{})
 	if in.next != nil {
 		in.next.Source()
 	}
@@ -60,21 +60,19 @@ func (in *inventory) Add(t *testreport.Test) {
 	default:
 		test.Status = history.Failed
 	}
-	last := &in.sources[len(in.sources)-1]
-	*last = append(*last, test)
+	last := len(in.sources) - 1
+	in.sources[last].add(test)
 	if in.naming {
-		named := &in.names[len(in.names)-1]
-		*named = append(*named, history.Name{Suite: t.Suite, Name: t.Name, File: t.File})
+		in.names[last].add(history.Name{Suite: t.Suite, Name: t.Name, File: t.File})
 	}
 	if in.held += len(t.Suite) + len(t.Name) + len(t.File); in.held <= mostNames {
-		named := &in.named[len(in.named)-1]
-		*named = append(*named, history.Named{ID: test.ID, Status: test.Status, Suite: t.Suite, Name: t.Name, File: t.File})
+		in.named[last].add(history.Named{ID: test.ID, Status: test.Status, Suite: t.Suite, Name: t.Name, File: t.File})
 	}
 }
 
 // Leave implements Tests.
 func (in *inventory) Leave(source int) {
-	in.sources[source], in.names[source], in.named[source] = nil, nil, nil
+	in.sources[source], in.names[source], in.named[source] = nil, nil, namedTests{}
 	if in.next != nil {
 		in.next.Leave(source)
 	}
@@ -86,9 +84,10 @@ func (in *inventory) packed(v routing.Verdict) (held, whole []byte) {
 	if in.checkpoint == "" {
 		return nil, nil
 	}
-	tests := slices.Concat(in.sources...)
+	failed := routing.FailedTests(in.checkpoint, v)
+	tests := joined(in.sources, len(failed))
 	partial := len(tests) < v.Counts.Tests || v.Dropped > 0
-	tests = append(tests, routing.FailedTests(in.checkpoint, v)...)
+	tests = append(tests, failed...)
 	inv := history.New(tests, partial)
 	if held = inv.Pack(); len(held) <= mostInventory {
 		return held, nil
@@ -102,7 +101,7 @@ func (in *inventory) packed(v routing.Verdict) (held, whole []byte) {
 
 // packedNames returns the names of the tests, nil where they are not wanted or there are none.
 func (in *inventory) packedNames() []byte {
-	names := slices.Concat(in.names...)
+	names := joined(in.names, 0)
 	if len(names) == 0 {
 		return nil
 	}
@@ -148,24 +147,36 @@ func redacted(names []history.Name) []history.Name {
 
 // ran returns the tests of a run without failures with their names.
 func (in *inventory) ran(v routing.Verdict) history.Ran {
-	tests := slices.Concat(in.named...)
+	n := 0
+	for i := range in.named {
+		n += in.named[i].tests.len()
+	}
+	tests := make([]history.Named, 0, n)
+	for i := range in.named {
+		tests = in.named[i].appendTo(tests)
+	}
 	return history.NewRan(tests, in.held > mostNames || in.tests > mostTests || len(tests) < v.Counts.Tests || v.Dropped > 0)
 }
 
 // logged returns the sources that are logs and name tests, and which failing tests no other source
 // names.
 func (in *inventory) logged(sources []Source, v routing.Verdict) (jobs []string, tests routing.TestIDs) {
+	if !slices.ContainsFunc(sources, func(s Source) bool { return s.JobLog != "" }) {
+		return nil, nil
+	}
 	reported, inLogs := map[history.ID]bool{}, map[history.ID]bool{}
 	for i, of := range in.sources {
 		log := i < len(sources) && sources[i].JobLog != ""
 		if log && len(of) > 0 {
 			jobs = append(jobs, sources[i].JobLog)
 		}
-		for _, t := range of {
-			if log {
-				inLogs[t.ID] = true
-			} else {
-				reported[t.ID] = true
+		for _, b := range of {
+			for _, t := range b {
+				if log {
+					inLogs[t.ID] = true
+				} else {
+					reported[t.ID] = true
+				}
 			}
 		}
 	}

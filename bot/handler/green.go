@@ -110,7 +110,7 @@ const mostGreenBlobs = 1
 
 // follow completes the verdict of a green run by what became of the tests that failed before it. now
 // are its own tests.
-func (b base) follow(d Deps, now history.Ran) func(ctx context.Context, c routing.Case, v routing.Verdict) (routing.Verdict, error) {
+func (b base) follow(d Deps, now func() history.Ran) func(ctx context.Context, c routing.Case, v routing.Verdict) (routing.Verdict, error) {
 	return func(ctx context.Context, c routing.Case, v routing.Verdict) (routing.Verdict, error) {
 		return Follow(ctx, d.Ledger, c, v, now, b.cases, d.Config.Policy(v.Checkpoint, "", nil))
 	}
@@ -118,7 +118,7 @@ func (b base) follow(d Deps, now history.Ran) func(ctx context.Context, c routin
 
 // Follow returns the verdict of a green run with what became of the tests that failed in its case
 // before. The inventory of the newest run whose event does not hold it is read.
-func Follow(ctx context.Context, led ledger.Ledger, c routing.Case, v routing.Verdict, now history.Ran, base routing.Case, p routing.Policy) (routing.Verdict, error) {
+func Follow(ctx context.Context, led ledger.Ledger, c routing.Case, v routing.Verdict, now func() history.Ran, base routing.Case, p routing.Policy) (routing.Verdict, error) {
 	blobs := ledger.BlobsOf(led)
 	for i, name := range routing.UnreadSinceGreen(c, v, p) {
 		if blobs == nil || i == mostGreenBlobs {

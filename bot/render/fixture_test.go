@@ -107,7 +107,7 @@ func ranAll(c routing.Case, v routing.Verdict) history.Ran {
 func step(t testing.TB, c routing.Case, v routing.Verdict, p routing.Policy, i int) routing.Case {
 	t.Helper()
 	now := t0.Add(time.Duration(i) * 17 * time.Minute)
-	v = v.Follows(c, ranAll(c, v), routing.Case{}, p)
+	v = v.Follows(c, func() history.Ran { return ranAll(c, v) }, routing.Case{}, p)
 	d := routing.Decide(c, v, p, now)
 	next, err := c.Apply(routing.RunEvent(c.Key, v, d, now))
 	if err != nil {

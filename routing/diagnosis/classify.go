@@ -248,6 +248,9 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 		x.class = routing.LogicError
 	case compilers.MatchString(d.Tool) || testreport.Compiler(d.Tool) || strings.HasPrefix(d.Code, "TS") || rustCode.MatchString(d.Code):
 		x.class = routing.TypeError
+		if said := quoted.ReplaceAllString(d.Message, ""); said != d.Message && c.rules.first(said, environmental).rule == nil {
+			break // a name in the code is no fault of the machine
+		}
 		if m := c.rules.first(d.Message, environmental); m.rule != nil {
 			x = finding{class: m.rule.Class, rule: m.rule, match: m.group(d.Message), signal: m.rule.ID, text: d.Message}
 		}
@@ -259,6 +262,9 @@ func (c *classifier) diagnostic(d testreport.Diagnostic) routing.Failure {
 	}
 	return c.complete(f, x, d.Code, "", d.At)
 }
+
+// quoted is code that a compiler shows in a message.
+var quoted = lazyregexp.New(`‘[^’]*’`)
 
 // environmental reports whether r is of a fault of the environment that a compiler can report, such
 // as a dependency that it could not download.

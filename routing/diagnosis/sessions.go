@@ -20,6 +20,7 @@ type sessions struct {
 	checks  bool            // a run with check marks before each test ended in a total
 	marked  testreport.Line // first line with a check mark behind the last total
 	outline outline
+	block   int // indentation of an open block of YAML, 0 if there is none
 	total   int // number of the last line with totals
 }
 
@@ -62,6 +63,13 @@ func (s *sessions) read(l testreport.Line) {
 	t = t[indent:]
 	if t == "" || len(t) > 300 {
 		return
+	}
+	switch {
+	case t == "---":
+		s.block = indent
+	case t == "..." && indent == s.block && indent > 0:
+		s.block = 0
+		return // it ends the block, and is no progress of three tests
 	}
 	s.outline.read(l, t, indent)
 	waits := s.pending != 0 || s.open.No > 0 || s.marked.No > 0 || s.outline.open()

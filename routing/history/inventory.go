@@ -104,7 +104,10 @@ func New(tests []Test, partial bool) Inventory {
 }
 
 func compareTests(a, b Test) int {
-	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	if a.ID != b.ID {
+		return cmp.Compare(a.ID, b.ID)
+	}
+	return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Fingerprint, b.Fingerprint))
 }
 
 // Of returns what stands of one test.
@@ -140,11 +143,12 @@ var errFormat = errors.New("this is no inventory of tests, or one that was cut")
 // compress; statuses, durations and fingerprints compressed, since most tests pass as quickly as
 // others.
 func (inv Inventory) Pack() []byte {
-	head := []byte{formatVersion, 0}
+	const step = 7 // bytes of most distances, if there are many tests
+	out := append(make([]byte, 0, 16+step*len(inv.Tests)), formatVersion, 0)
 	if inv.Partial {
-		head[1] = flagPartial
+		out[1] = flagPartial
 	}
-	out := binary.AppendUvarint(head, uint64(len(inv.Tests)))
+	out = binary.AppendUvarint(out, uint64(len(inv.Tests)))
 	rest := make([]byte, 0, len(inv.Tests)+64)
 	before := ID(0)
 	for _, t := range inv.Tests {

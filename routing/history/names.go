@@ -2,12 +2,12 @@ package history
 
 import (
 	"bytes"
-	"cmp"
 	"compress/flate"
 	"encoding/binary"
 	"errors"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Name is what an id stands for.
@@ -33,7 +33,13 @@ const (
 // NewNames returns the names of tests in any order, which it sorts in place.
 func NewNames(checkpoint string, tests []Name) Names {
 	slices.SortFunc(tests, func(a, b Name) int {
-		return cmp.Or(cmp.Compare(a.Suite, b.Suite), cmp.Compare(a.Name, b.Name), cmp.Compare(b.File, a.File)) // one with a file first
+		if c := strings.Compare(a.Suite, b.Suite); c != 0 {
+			return c
+		}
+		if c := strings.Compare(a.Name, b.Name); c != 0 {
+			return c
+		}
+		return strings.Compare(b.File, a.File) // one with a file first
 	})
 	tests = slices.CompactFunc(tests, func(a, b Name) bool { return a.Suite == b.Suite && a.Name == b.Name })
 	size := 0

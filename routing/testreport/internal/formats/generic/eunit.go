@@ -29,19 +29,22 @@ type eunitConsole struct {
 	rule      bool // "=====" was read: the totals follow
 	cur       *failtext.Entry
 	tests     []*failtext.Entry
-	quoted    []int // totals that a test may have printed: failed, skipped, passed, line
-	cancelled int   // line that says that tests were
+	fixtures  []*failtext.Entry // set-ups and clean-ups that failed
+	quoted    []int             // totals that a test may have printed: failed, skipped, passed, line
+	cancelled int               // line that says that tests were
 }
 
 var (
-	eunitFailed = lazyregexp.New(`^\s*(?:([\w@]+):\s?)?(?:(\d+):? )?(.+?)\.\.\.(?:\[[\d.]+ s\] )?\*(failed|timed out|did not run)\*$`)
-	eunitTotals = lazyregexp.New(`^  Failed: (\d+)\.  Skipped: (\d+)\.  Passed: (\d+)\.$`)
-	eunitGreen  = lazyregexp.New(`^  All (\d+) tests passed\.$`)
-	eunitThrown = lazyregexp.New(`^\*\*(error|exit|throw):`)
+	eunitFailed  = lazyregexp.New(`^\s*(?:([\w@]+):\s?)?(?:(\d+):? )?(.+?)\.\.\.(?:\[[\d.]+ s\] )?\*(failed|timed out|did not run)\*$`)
+	eunitTotals  = lazyregexp.New(`^  Failed: (\d+)\.  Skipped: (\d+)\.  Passed: (\d+)\.$`)
+	eunitGreen   = lazyregexp.New(`^  All (\d+) tests passed\.$`)
+	eunitFixture = lazyregexp.New(`^\*\*\* (\w+ (?:setup|cleanup) failed) \*\*\*$`)
+	eunitIn      = lazyregexp.New(`(?m)^\*\*in function .+ \((\S+), line (\d+)\)$`)
+	eunitThrown  = lazyregexp.New(`^\*\*(error|exit|throw):`)
 )
 
 func (c *eunitConsole) Idle() bool {
-	return !c.rule && c.quoted == nil && c.cur == nil && len(c.tests) == 0 && c.cancelled == 0
+	return !c.rule && c.quoted == nil && c.cur == nil && len(c.tests) == 0 && len(c.fixtures) == 0 && c.cancelled == 0
 }
 
 func (c *eunitConsole) Line(l lines.Line) bool {
@@ -89,6 +92,11 @@ func (c *eunitConsole) Line(l lines.Line) bool {
 			c.failed(m, l.No)
 			return true
 		}
+		if m := eunitFixture.FindStringSubmatch(strings.TrimLeft(t, " ")); m != nil && len(c.fixtures) < c.lim.Failing {
+			c.cur = failtext.NewEntry(failtext.Shrunk(c.lim, len(c.fixtures)), model.Test{Name: m[1], At: l.No})
+			c.fixtures = append(c.fixtures, c.cur)
+			return true
+		}
 	}
 	if c.cur == nil {
 		return false
@@ -131,10 +139,22 @@ func (c *eunitConsole) totals(failed, skipped, passed, at int) {
 	}
 	c.anon.Emit(c.out, passed, model.Test{Status: model.Passed, At: at})
 	c.anon.Emit(c.out, skipped, model.Test{Status: model.Skipped, At: at})
-	if c.cancelled > 0 {
+	c.emitFixtures()
+	if c.cancelled > 0 && len(c.fixtures) == 0 {
 		c.out.Problem(model.Problem{Kind: model.KindSetup, Name: "eunit", Message: "One or more tests were cancelled.", At: c.cancelled})
 	}
 	c.reset()
+}
+
+// emitFixtures reports what failed before and behind tests, which the totals do not count.
+func (c *eunitConsole) emitFixtures() {
+	for _, f := range c.fixtures {
+		t := eunitTest(f)
+		if m := eunitIn.FindStringSubmatch(t.Trace); m != nil {
+			t.File, t.Line = m[1], atoi(m[2])
+		}
+		c.out.Problem(model.Problem{Kind: model.KindSetup, Name: t.Name, File: t.File, Line: t.Line, Message: parse.FirstOf(t.Message, t.Name), Trace: t.Trace, At: t.At})
+	}
 }
 
 // eunitTest completes an entry: the exception stands below the frames.
@@ -158,8 +178,12 @@ func (c *eunitConsole) End() {
 	if q := c.quoted; q != nil {
 		c.totals(q[0], q[1], q[2], q[3])
 	}
-	if len(c.tests) > 0 {
+	if len(c.tests) > 0 || len(c.fixtures) > 0 {
 		at := 0
+		for _, f := range c.fixtures {
+			at = max(at, f.Test.At)
+		}
+		c.emitFixtures()
 		for _, f := range c.tests {
 			at = max(at, f.Test.At)
 			c.out.Test(eunitTest(f))

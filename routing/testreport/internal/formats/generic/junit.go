@@ -49,7 +49,8 @@ type junitSuite struct {
 	failures   int  // failing elements found inside, nested ones too
 	accounted  int  // declared failures already said to be missing further in
 	nested     bool
-	mute       int // cases skipped without a word: GoogleTest's, where the suite's set-up failed or skipped
+	goParents  map[string]bool // tests of Go of which a subtest failed
+	mute       int             // cases skipped without a word: GoogleTest's, where the suite's set-up failed or skipped
 	junitTally
 }
 
@@ -496,6 +497,53 @@ func denoSteps(message string) bool {
 	return ok && (rest == " test step failed" || rest == " test steps failed")
 }
 
+// goParent reports whether t is a test of Go that says nothing itself and of which a subtest failed
+// in front of it, as gotestsum lists them.
+func (r *junitReader) goParent(t *model.Test) bool {
+	n := len(r.suites)
+	if n == 0 || !strings.HasPrefix(t.Trace, "=== RUN ") {
+		return false
+	}
+	s := &r.suites[n-1]
+	for i := strings.IndexByte(t.Name, '/'); i > 0 && len(s.goParents) < goParentsKept; {
+		if s.goParents == nil {
+			s.goParents = map[string]bool{}
+		}
+		s.goParents[t.Name[:i]] = true
+		next := strings.IndexByte(t.Name[i+1:], '/')
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	if !s.goParents[t.Name] {
+		return false
+	}
+	for l := range strings.Lines(t.Trace) {
+		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "=== ") && !strings.HasPrefix(l, "--- ") {
+			return false
+		}
+	}
+	return true
+}
+
+// goParentsKept bounds the tests of a suite that are remembered for their subtests.
+const goParentsKept = 10000
+
+// goPlace returns the last place in the output of a test of Go: what it only logged stands in front
+// of what made it fail.
+func goPlace(text string) (file string, line int) {
+	for l := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(l, "    "); ok && rest[0] != ' ' {
+			place, _, _ := strings.Cut(rest, ": ")
+			if f, n, _, ok := parse.Location(place); ok && strings.HasSuffix(f, ".go") {
+				file, line = f, n
+			}
+		}
+	}
+	return file, line
+}
+
 // finish makes a Test of a case and hands it on.
 func (r *junitReader) finish(c *junitCase) {
 	t := &c.t
@@ -511,7 +559,7 @@ func (r *junitReader) finish(c *junitCase) {
 	case len(c.failures) > 0 && r.boostExpected(c):
 	case len(c.failures) > 0:
 		r.fail(t, c.failures)
-		t.Parent = t.Line > 0 && denoSteps(t.Message)
+		t.Parent = t.Line > 0 && denoSteps(t.Message) || r.goParent(t)
 	case c.nretries > 0 && !c.flaky && c.skipped == nil:
 		r.fail(t, c.retries) // rerunFailure without the failure itself
 	case c.broken != "":
@@ -591,7 +639,13 @@ func (r *junitReader) describe(t *model.Test, all []junitOutcome) {
 	} else if e, a, ok := failtext.SplitAssertion(o.text); ok {
 		t.Expected, t.Actual = e, a
 	}
-	f, l := failtext.PlaceIn(o.text, t.Suite, t.File)
+	f, l := "", 0
+	if strings.HasPrefix(o.text, "=== RUN ") {
+		f, l = goPlace(o.text)
+	}
+	if f == "" {
+		f, l = failtext.PlaceIn(o.text, t.Suite, t.File)
+	}
 	if f == "" {
 		f, l = failtext.PlaceIn(o.message, t.Suite, t.File)
 	}

@@ -31,11 +31,15 @@ type luaunitConsole struct {
 	list    string // the list that is read
 	cur     *failtext.Entry
 	tests   []*failtext.Entry
+	quoted  []string // totals with failures that no list names: a test printed them if others follow
+	at      int      // their line
 }
 
 var luaunitTotals = lazyregexp.New(`^Ran (\d+) tests in \d+(?:\.\d+)? seconds, (\d+) success(?:es)?(?:, (\d+) failures?)?(?:, (\d+) errors?)?(?:, (\d+) skipped)?(?:, (\d+) non-selected)?$`)
 
-func (c *luaunitConsole) Idle() bool { return c.heading == "" && c.list == "" && len(c.tests) == 0 }
+func (c *luaunitConsole) Idle() bool {
+	return c.heading == "" && c.list == "" && len(c.tests) == 0 && c.quoted == nil
+}
 
 func (c *luaunitConsole) Line(l lines.Line) bool {
 	if l.Mark != "" {
@@ -56,6 +60,10 @@ func (c *luaunitConsole) Line(l lines.Line) bool {
 		return true
 	case strings.HasPrefix(t, "Ran "):
 		if m := luaunitTotals.FindStringSubmatch(t); m != nil {
+			if c.quoted = nil; atoi(m[3])+atoi(m[4]) > 0 && len(c.tests) == 0 {
+				c.quoted, c.at = m, l.No
+				return true
+			}
 			c.totals(m, l.No)
 			return true
 		}
@@ -119,5 +127,8 @@ func atoi(s string) int {
 }
 
 func (c *luaunitConsole) End() {
+	if c.quoted != nil {
+		c.totals(c.quoted, c.at)
+	}
 	*c = luaunitConsole{out: c.out, lim: c.lim, anon: c.anon}
 }

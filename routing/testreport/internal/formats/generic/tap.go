@@ -48,7 +48,10 @@ type tapConsole struct {
 	levels  []tapLevel // open levels, the outermost first
 	cur     *tapTest   // the test point whose diagnostics follow
 	yaml    *tapYAML
-	file    string // of prove -v
+	file    string      // of prove -v
+	many    bool        // more failed than are kept
+	again   []tapRepeat // points whose numbers are taken
+	printed []tapPrinted
 	first   *tapFirst
 }
 
@@ -58,6 +61,22 @@ type tapFirst struct {
 	no int
 	p  tapPoint
 }
+
+// tapRepeat is a point of a number that another point has: one of them is printed by a test.
+type tapRepeat struct {
+	at int
+	p  tapPoint
+}
+
+// tapPrinted is a stream of a single point without version and plan. It is one that was cut off,
+// unless the stream that follows is complete and counts no failure: then a test of that printed it.
+type tapPrinted struct {
+	kids []*tapTest
+	cut  model.Problem
+}
+
+// tapPrintedKept bounds the streams that wait for the one that follows, and the points.
+const tapPrintedKept = 100
 
 // tapLevel is one plan: the stream's or a subtest's.
 type tapLevel struct {
@@ -76,6 +95,7 @@ type tapLevel struct {
 // tapTest is a test point that is kept until its level's name is known.
 type tapTest struct {
 	test     model.Test
+	no       int      // number of the point
 	path     []string // names of the levels above, the nearest first
 	diag     bounded.Block
 	stack    string
@@ -89,7 +109,7 @@ type tapTest struct {
 const tapKept = 2000
 
 func (c *tapConsole) Idle() bool {
-	return !c.open && !c.prove.active() && c.first == nil && c.prove.diag == nil && c.yaml == nil
+	return !c.open && !c.prove.active() && c.first == nil && c.prove.diag == nil && c.yaml == nil && len(c.printed) == 0
 }
 
 func (c *tapConsole) Line(l lines.Line) bool {
@@ -192,7 +212,8 @@ func (c *tapConsole) take(no, indent int, s string) bool {
 			return true
 		}
 	case '-':
-		if s == "---" && c.cur != nil && c.open {
+		// A block belongs to the point above it, whatever that says: its lines are no results.
+		if s == "---" && c.open && (c.cur != nil || c.at == no-1 && indent > c.levels[len(c.levels)-1].indent) {
 			c.yaml = &tapYAML{indent: indent}
 			return true
 		}
@@ -317,8 +338,14 @@ func (c *tapConsole) bail(no int, why string) {
 	for len(c.levels) > 1 {
 		c.drop()
 	}
+	c.emitPrinted()
+	if c.open {
+		for _, k := range c.levels[0].kids {
+			c.emit(k)
+		}
+	}
 	c.out.Problem(model.Problem{Kind: model.KindExit, Name: parse.FirstOf(c.file, "tap"), Message: strings.TrimSpace("Bail out! " + why), At: no})
-	c.open = false
+	c.open, c.many, c.again = false, false, nil
 	c.levels = c.levels[:0]
 }
 
@@ -382,7 +409,10 @@ func (c *tapConsole) point(no, indent int, p tapPoint) bool {
 	}
 	c.closePoint()
 	if indent == 0 && len(c.levels) == 1 && c.version && p.number > 0 && p.number <= c.levels[0].last && !c.complete() {
-		return false // a test prints it: a stream of its own would say its version
+		if len(c.again) < tapPrintedKept {
+			c.again = append(c.again, tapRepeat{no, p})
+		}
+		return false // a test prints it, or printed the one before: a stream of its own would say its version
 	}
 	if indent == 0 && len(c.levels) == 1 && p.number == 1 && c.levels[0].count > 0 && c.levels[0].last >= 1 {
 		c.closeStream() // numbers start anew: another program's stream
@@ -442,7 +472,7 @@ func (c *tapConsole) result(no int, lv, kid *tapLevel, p tapPoint) bool {
 	if !said {
 		lv.tests++
 	}
-	c.cur = &tapTest{test: t, diag: bounded.Block{Max: c.lim.Text}, subtests: kid != nil, said: said}
+	c.cur = &tapTest{test: t, no: lv.last, diag: bounded.Block{Max: c.lim.Text}, subtests: kid != nil, said: said}
 	return true
 }
 
@@ -476,11 +506,24 @@ func (c *tapConsole) closeStream() {
 		}
 		c.drop()
 	}
-	lv := c.levels[0]
+	lv := &c.levels[0]
+	name := parse.FirstOf(c.file, "tap")
+	whole := c.none && lv.plan == lv.count && lv.count > 0 && inside == ""
+	if whole {
+		c.clear(lv)
+	}
+	switch {
+	case whole && lv.failed == 0 && !c.version:
+		c.printed = nil
+	case lv.plan < 0 && lv.count == 1 && len(lv.kids) == 1 && !c.version && !c.prove.active() && len(c.printed) < tapPrintedKept:
+		c.printed = append(c.printed, tapPrinted{lv.kids, failtext.CutOff(name, "the TAP stream has no plan", c.at)})
+		c.reset()
+		return
+	}
+	c.emitPrinted()
 	for _, k := range lv.kids {
 		c.emit(k)
 	}
-	name := parse.FirstOf(c.file, "tap")
 	if lv.count > 0 && lv.plan == lv.count && inside == "" {
 		if c.none && lv.failed == 0 {
 			model.PassedSession(c.out, c.begun, c.at)
@@ -506,11 +549,47 @@ func (c *tapConsole) closeStream() {
 	case c.exited != "":
 		c.out.Problem(model.Problem{Kind: model.KindExit, Name: name, Message: c.exited, At: c.at})
 	}
-	c.open, c.version, c.exited, c.none, c.stated, c.skipped, c.levels = false, false, "", false, 0, false, c.levels[:0]
+	c.reset()
+}
+
+func (c *tapConsole) reset() {
+	c.open, c.version, c.exited, c.none, c.stated, c.skipped, c.many, c.levels, c.again = false, false, "", false, 0, false, false, c.levels[:0], nil
+}
+
+// clear replaces the failures of a stream that counts none: points of their numbers follow, so tests
+// printed them.
+func (c *tapConsole) clear(lv *tapLevel) {
+	last := map[int]tapRepeat{}
+	for _, r := range c.again {
+		last[r.p.number] = r
+	}
+	kept := lv.kids[:0]
+	for _, k := range lv.kids {
+		r, ok := last[k.no]
+		if !ok || len(k.path) > 0 || r.p.status == model.Failed {
+			kept = append(kept, k)
+			continue
+		}
+		lv.failed--
+		c.leaf(&tapTest{test: model.Test{Name: r.p.name, Suite: k.test.Suite, Status: r.p.status, Message: r.p.why, At: r.at}})
+	}
+	lv.kids = kept
+}
+
+// emitPrinted hands on streams that no complete one follows.
+func (c *tapConsole) emitPrinted() {
+	for _, s := range c.printed {
+		for _, k := range s.kids {
+			c.emit(k)
+		}
+		c.out.Problem(s.cut)
+	}
+	c.printed = nil
 }
 
 func (c *tapConsole) End() {
 	c.closeStream()
+	c.emitPrinted()
 	c.endProve()
 	*c = tapConsole{out: c.out, lim: c.lim, anon: c.anon}
 }
@@ -602,6 +681,16 @@ func (c *tapConsole) closePoint() {
 		return
 	}
 	c.cur = nil
+	if lv := &c.levels[0]; !c.many && !c.prove.active() {
+		lv.kids = append(lv.kids, k) // the totals may tell that a test printed it
+		if c.many = len(lv.kids) == tapPrintedKept; c.many {
+			for _, k := range lv.kids {
+				c.emit(k)
+			}
+			lv.kids = nil
+		}
+		return
+	}
 	c.emit(k)
 }
 
@@ -726,7 +815,9 @@ func (c *tapConsole) inYAML(t string) bool {
 		return true
 	}
 	if s != "" && indent < y.indent {
-		c.yaml = nil // never closed
+		y.flush() // never closed, or another process wrote into it
+		c.diagnosed(y)
+		c.yaml = nil
 		return false
 	}
 	if s == "" {

@@ -7,6 +7,7 @@ import "github.com/switchback-ci/switchback/routing/testreport/internal/format"
 func init() {
 	format.Register(
 		checkstyleFormat,
+		cppcheckXMLFormat,
 		sarifFormat,
 		pylintJSONFormat,
 		findingsJSONFormat,

@@ -434,6 +434,9 @@ func explicitTool(d model.Diagnostic, s string) string {
 		if strings.HasPrefix(last, "[") && strings.Contains(last, "-") && !strings.HasPrefix(last, "[-W") && !strings.Contains(last, " ") {
 			return "clang-tidy"
 		}
+		if n := len(last); n > 4 && last[0] == '[' && strings.Trim(last[1:n-1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && !strings.HasPrefix(last, "[W") {
+			return "cppcheck" // "[arrayIndexOutOfBounds]"; compilers name the option for a warning
+		}
 	case "swiftc":
 		if strings.HasPrefix(last, "(") && strings.Contains(s, " Violation: ") {
 			return "swiftlint"

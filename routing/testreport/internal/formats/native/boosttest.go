@@ -37,8 +37,17 @@ type boostConsole struct {
 	// report says that the detailed report is read, which tells what was expected to fail; failing, that
 	// it says so of the module.
 	report, failing bool
+	// end is a last line that no empty line precedes: a test may have printed it.
+	end   *boostTotal
+	blank bool // the line before is empty
 	// thrown says that the message of cur is that of an exception, which may have more lines.
 	thrown bool
+}
+
+// boostTotal is what the last line of a module says.
+type boostTotal struct {
+	failed bool
+	module string
 }
 
 var (
@@ -61,6 +70,8 @@ func (b *boostConsole) Line(l lines.Line) bool {
 	}
 	b.at = l.No
 	t := l.Text
+	blank := b.blank
+	b.blank = t == ""
 	if t == "" {
 		return false
 	}
@@ -77,13 +88,14 @@ func (b *boostConsole) Line(l lines.Line) bool {
 		}
 	case '*':
 		if b.open && strings.HasPrefix(t, "*** ") {
-			return b.ended(t)
+			return b.ended(t, blank)
 		}
 	}
 	if !b.open {
 		return false
 	}
 	if t[0] == 'T' && strings.HasPrefix(t, "Test module \"") && (strings.HasSuffix(t, " has failed with:") || strings.HasSuffix(t, " has passed with:")) {
+		b.end = nil
 		b.report, b.failing, b.cur = true, strings.HasSuffix(t, " has failed with:"), nil
 		return true
 	}
@@ -188,6 +200,7 @@ func (b *boostConsole) alone(only *failtext.Failure, n int) bool {
 }
 
 func (b *boostConsole) failed(m []string, t string) {
+	b.end = nil // the module goes on: a test printed its end
 	f := b.byKey[m[4]]
 	if f == nil {
 		suite, name := "", m[4]
@@ -223,7 +236,9 @@ func (b *boostConsole) failed(m []string, t string) {
 	b.times[f]++
 }
 
-func (b *boostConsole) ended(t string) bool {
+// ended takes a last line. Boost.Test writes an empty line before its own, unless a test left its
+// line open; so one without counts only if no other follows.
+func (b *boostConsole) ended(t string, blank bool) bool {
 	m := boostEnd.FindStringSubmatch(t)
 	aborted := boostAbort.MatchString(t)
 	if m == nil && !aborted {
@@ -231,6 +246,10 @@ func (b *boostConsole) ended(t string) bool {
 	}
 	if aborted {
 		b.aborted(boostAbort.FindStringSubmatch(t)[1], t)
+		return true
+	}
+	if !blank {
+		b.end, b.cur = &boostTotal{failed: m[1] != "", module: strings.Clone(m[2])}, nil
 		return true
 	}
 	if e := boostExpects.FindStringSubmatch(t); e != nil {
@@ -265,7 +284,7 @@ func (b *boostConsole) close(failed bool, module string) {
 	if failed && named == 0 {
 		b.out.Problem(model.Problem{Kind: model.KindPackage, Name: parse.FirstOf(module, "boost-test"), At: b.at, Message: "failures are stated, none is named"})
 	}
-	b.open = false
+	b.open, b.end = false, nil
 }
 
 func (b *boostConsole) emit() int {
@@ -279,8 +298,11 @@ func (b *boostConsole) emit() int {
 }
 
 func (b *boostConsole) End() {
-	if b.report {
+	switch {
+	case b.report:
 		b.closeReport()
+	case b.end != nil:
+		b.close(b.end.failed, b.end.module)
 	}
 	if b.open {
 		b.emit()

@@ -37,6 +37,7 @@ type catchConsole struct {
 	cur   *failtext.Failure
 	tests []*failtext.Failure
 	byKey map[string]*failtext.Failure
+	ended int                 // the line of the last rule of "="
 	held  *catchTotals        // totals, until nothing shows that a test printed them
 	short []*failtext.Failure // of the compact reporter, which names no tests
 }
@@ -141,7 +142,7 @@ func (c *catchConsole) ruled(r byte) bool {
 		}
 		return c.open
 	case '=':
-		c.cur, c.inHd = nil, false
+		c.cur, c.inHd, c.ended = nil, false, c.at
 		return c.open
 	case '~':
 		return c.open
@@ -207,6 +208,9 @@ func (c *catchConsole) totals(t string) bool {
 	n, _ := parse.NumAfter(t, "test cases:")
 	if !c.open && len(c.tests) == 0 && !strings.Contains(t, "passed") && !strings.Contains(t, "failed") {
 		return false
+	}
+	if !c.open && (c.ended == 0 || c.ended != c.at-1) {
+		return false // a test printed them: those of a run stand below a rule
 	}
 	alone := !c.open
 	c.begin()

@@ -15,7 +15,7 @@ import (
 var rspecFormat = format.Format{
 	Name:  "rspec",
 	Order: 440,
-	Wakes: &format.Wake{Flush: "FPA", Prefix: true},
+	Wakes: &format.Wake{Flush: "FPA", Ends: ")", Prefix: true},
 	Console: func(out model.Sink, lim model.Limits) format.Console {
 		anon := model.NewAnonymous(lim)
 		open := func() format.Console { return &rspecConsole{out: out, lim: lim, anon: anon} }
@@ -46,6 +46,9 @@ type rspecConsole struct {
 	totals   *rspecTotals
 	examples []rspecExample
 	outside  int // errors outside of examples that were named
+	// marked are the failures that the documentation formatter marks where they happen. All that is
+	// known of them follows in the list at the end, if the run gets there.
+	marked []model.Test
 }
 
 type rspecSection int
@@ -82,11 +85,34 @@ func (c *rspecConsole) Line(l lines.Line) bool {
 	}
 	if c.section == rspecNone && !c.finished && c.totals == nil {
 		// Only these letters begin what opens a section.
+		if len(l.Text) > 12 && l.Text[0] == ' ' && l.Text[len(l.Text)-1] == ')' && c.mark(l) {
+			return true
+		}
 		if len(l.Text) < 9 || l.Text[0] != 'F' && l.Text[0] != 'P' && l.Text[0] != 'A' {
 			return false
 		}
 	}
 	return c.take(l.No, strings.TrimRight(l.Text, " "))
+}
+
+// mark takes "  adds up (FAILED - 1)" of the documentation formatter.
+func (c *rspecConsole) mark(l lines.Line) bool {
+	name, no, ok := strings.Cut(strings.TrimSpace(l.Text), " (FAILED - ")
+	if n, rest, num := parse.LeadingInt(no); !ok || !num || rest != ")" || n != len(c.marked)+1 || n > c.lim.Failing {
+		return false
+	}
+	c.marked = append(c.marked, model.Test{Name: strings.Clone(name), Status: model.Failed, Kind: model.KindAssertion, At: l.No})
+	return true
+}
+
+// cutOff hands on the marked failures of a run that did not get to its list.
+func (c *rspecConsole) cutOff() {
+	for _, t := range c.marked {
+		c.out.Test(t)
+	}
+	if n := len(c.marked); n > 0 {
+		c.out.Problem(failtext.CutOff("rspec", "RSpec's output ends before its list of failures", c.marked[n-1].At))
+	}
 }
 
 func (c *rspecConsole) take(no int, t string) bool {
@@ -107,7 +133,7 @@ func (c *rspecConsole) take(no int, t string) bool {
 			return true
 		case strings.HasPrefix(t, "Finished in ") && strings.Contains(t, " second") || strings.HasPrefix(t, "Finished in ") && strings.Contains(t, " minute"):
 			c.closeEntry()
-			c.section, c.finished, c.at = rspecNone, true, no
+			c.section, c.finished, c.at, c.marked = rspecNone, true, no, nil
 			return false
 		}
 	case 'P':
@@ -136,6 +162,7 @@ func (c *rspecConsole) open(s rspecSection) {
 	if s != rspecExamples && (c.totals != nil || c.finished) {
 		c.finish()
 	}
+	c.marked = nil
 	if s == rspecFailures && c.totals == nil {
 		c.list, c.dropped, c.sure = nil, 0, false // a run has one list: an example printed the one before
 	}
@@ -396,6 +423,8 @@ func isRubyClass(l string) bool {
 func (c *rspecConsole) End() {
 	if c.totals != nil || c.sure || c.cur != nil {
 		c.finish()
+	} else if c.section == rspecNone && !c.finished {
+		c.cutOff()
 	}
 	*c = rspecConsole{out: c.out, lim: c.lim, anon: c.anon}
 }

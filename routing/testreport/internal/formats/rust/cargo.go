@@ -35,6 +35,7 @@ type cargoConsole struct {
 	anon *model.Anonymous
 
 	diag     rustcDiagnostic
+	lint     model.Diagnostic // has its place, and waits for the lint that it is of
 	first    model.Diagnostic // first error since the last "could not compile"
 	warnings int
 	suite    string // of the binary that "Running" announced
@@ -57,7 +58,7 @@ type rustcDiagnostic struct {
 }
 
 func (c *cargoConsole) Idle() bool {
-	return c.bin == nil && !c.next.open && !c.diag.open && c.cause == nil && !c.announced
+	return c.bin == nil && !c.next.open && !c.diag.open && c.lint.Message == "" && c.cause == nil && !c.announced
 }
 
 func (c *cargoConsole) Line(l lines.Line) bool {
@@ -70,6 +71,7 @@ func (c *cargoConsole) Line(l lines.Line) bool {
 	}
 	t := strings.TrimRight(l.Text, " ")
 	if t == "" {
+		c.placedWhole()
 		if c.bin != nil {
 			c.bin.blank()
 		}
@@ -122,6 +124,7 @@ func (c *cargoConsole) afterLine() {
 func (c *cargoConsole) End() { c.closeAll() }
 
 func (c *cargoConsole) closeAll() {
+	c.placedWhole()
 	c.closeCause()
 	c.closeBinary(nil)
 	c.next.end()
@@ -282,9 +285,21 @@ func (c *cargoConsole) compiler(no int, t string) bool {
 		}
 	}
 	switch t[0] {
+	case ' ':
+		if c.lint.Message != "" && strings.HasPrefix(strings.TrimLeft(t, " "), "= ") && strings.Contains(t, "clippy") {
+			if _, rest, ok := strings.Cut(t, " `-D clippy::"); ok {
+				c.lint.Code, _, _ = strings.Cut("clippy::"+strings.ReplaceAll(rest, "-", "_"), "`")
+			}
+			c.lint.Tool = "clippy" // it compiles, and a lint forbids it
+		}
 	case 'e':
-		return strings.HasPrefix(t, "error") && c.rustError(no, t)
+		if !strings.HasPrefix(t, "error") {
+			break
+		}
+		c.placedWhole()
+		return c.rustError(no, t)
 	case 'w':
+		c.placedWhole()
 		if rest, ok := strings.CutPrefix(t, "warning: "); ok {
 			c.diag = rustcDiagnostic{true, model.Diagnostic{Tool: "rustc", Severity: model.SevWarning, Message: rest, At: no}}
 		}
@@ -339,11 +354,22 @@ func (c *cargoConsole) placed(place string) bool {
 			}
 			return true
 		}
-	} else if c.first.Message == "" {
+	}
+	c.lint = d
+	return true
+}
+
+// placedWhole hands on a diagnostic once its notes are read.
+func (c *cargoConsole) placedWhole() {
+	d := c.lint
+	if d.Message == "" {
+		return
+	}
+	c.lint = model.Diagnostic{}
+	if d.Severity == model.SevError && c.first.Message == "" {
 		c.first = d
 	}
 	c.out.Diagnostic(d)
-	return true
 }
 
 // couldNotCompile reads "error: could not compile `x` (lib test) due to 2 previous errors".
