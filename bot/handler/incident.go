@@ -26,7 +26,8 @@ func Incidents(d Deps) *incidents.Service {
 }
 
 // withIncident returns v with the incident that explains it, and with whether one is open at all. It
-// records the causes of v, which may open an incident. A merge group's run is recorded in the same way.
+// records the causes of v, which may open an incident. The run of a merge group joins none, because
+// nothing of a queue is restarted.
 func withIncident(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict, base base) (routing.Verdict, error) {
 	stale := t.Head != "" && t.Run.SHA != "" && t.Head != t.Run.SHA
 	if !d.Config.Incidents.On() || t.Review != nil || t.Subject.Group() || stale || len(incident.CausesOf(v)) == 0 {
