@@ -167,6 +167,8 @@ func TestRedactedReachesEveryText(t *testing.T) {
 		".Failures.Quarantine.URL": true, ".Register.Entries.URL": true,
 		".Run.Pusher": true, ".Green.Earlier.Run": true, ".Green.Earlier.SHA": true, ".Green.Earlier.Part": true, ".Green.Earlier.Fate": true,
 		".Green.Base.SHA": true, ".Green.Base.Parts": true, ".Green.Changes.What": true,
+		".Incident.ID": true, ".Incident.Kind": true, ".Incident.What": true, ".Incident.URL": true, ".During": true, // made of what is redacted
+		".Group.Branch": true, ".Group.Base": true, ".Group.Pulls.Head": true,
 		".Review.Decision": true, ".Review.Severity": true, ".Review.Issues.Severity": true,
 	}
 	var v routing.Verdict

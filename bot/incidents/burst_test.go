@@ -405,6 +405,10 @@ func TestBurstWithKillsS5_76(t *testing.T) {
 			ps.pass(2 * time.Minute)
 			ps.until(t, func(p *process) error { return p.reconcile(ctx) })
 		}
+		ps.pass(2 * time.Minute) // and the leases of those that died last
+		if err := ps.next(false).reconcile(ctx); err != nil {
+			t.Fatal(err)
+		}
 		st, err := ps.next(false).service().State(ctx)
 		if err != nil || len(st.Incidents) != 1 || len(st.Incidents[0].Waiting()) != pulls {
 			t.Fatalf("S5-76: seed %d: %d incidents, %v", seed, len(st.Incidents), err)
@@ -420,6 +424,18 @@ func TestBurstWithKillsS5_76(t *testing.T) {
 			}
 		}
 		if open != 1 || filed != 1 {
+			for n := 1; n <= pulls; n++ {
+				c, _ := ledger.Case(ps.next(false), caseKey(n)).Load(ctx)
+				cp := c.Checkpoints["ci"]
+				if cp.Escalation != nil || len(c.Pending) > 0 {
+					m, _ := in.Member(caseKey(n), "ci")
+					_, may := routing.MayJoinIncident(cp)
+					t.Logf("#%d: %s %+v pending %+v member %+v may %v attempts %d", n, cp.State, cp.Escalation, c.Pending, m, may, len(cp.Attempts))
+				}
+			}
+			for i, x := range ps.issues {
+				t.Logf("%s %s %s", ps.keys[i], x.State, x.Title)
+			}
 			t.Fatalf("S5-76, S5-73: seed %d: %d issues are open, %d were filed for the incident", seed, open, filed)
 		}
 		for n := 1; n <= pulls; n++ {

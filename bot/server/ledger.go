@@ -44,7 +44,7 @@ func whole(name string) *regexp.Regexp {
 func written(repo, key string) bool {
 	rest, ok := strings.CutPrefix(key, repo+"!")
 	name, _, _ := strings.Cut(rest, "/")
-	return ok && name != routing.StreamEscalations
+	return ok && name != routing.StreamEscalations && name != routing.StreamIncidents
 }
 
 // Load implements ledger.Ledger.
