@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -119,6 +120,14 @@ func applyIncident(c Case, e IncidentChanged, at time.Time) (Case, error) {
 	c.Checkpoints[cp.Name] = cp
 	c.queue(incidentEffects(c.Key, cp, e, add))
 	return c, nil
+}
+
+// TooEarly reports whether the checkpoint would join the incident while the issue of its escalation is
+// being filed. Whoever files it may be dead, and then nobody would find what is to be closed: it joins
+// once the issue is recorded.
+func (e IncidentChanged) TooEarly(c Case) bool {
+	_, held := OnHoldForIncident(c.Checkpoints[e.Checkpoint])
+	return !e.Restart && !held && slices.ContainsFunc(c.Pending, func(x Effect) bool { return x.Kind == EffectIssue && x.Checkpoint == e.Checkpoint })
 }
 
 // joinIncident puts a checkpoint on hold for an incident. An escalation ends, and a fix attempt

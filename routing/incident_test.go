@@ -194,3 +194,26 @@ func TestRefusedRestartIsDecidedS5_74(t *testing.T) {
 		t.Errorf("S5-74: %s, %v", c.Checkpoints["ci"].State, err)
 	}
 }
+
+// An escalation whose issue is being filed joins an incident once that is recorded: of an issue that a
+// killed process filed nobody would know the number.
+func TestIssueIsRecordedBeforeItIsFoldedInS5_73(t *testing.T) {
+	t.Parallel()
+	filing := Case{Checkpoints: map[string]Checkpoint{"ci": {Name: "ci"}}, Pending: []Effect{{Kind: EffectComment, Checkpoint: "ci"}, {Kind: EffectIssue, Checkpoint: "ci"}}}
+	filed := Case{Checkpoints: filing.Checkpoints, Pending: filing.Pending[:1]}
+	for _, c := range []struct {
+		what string
+		of   Case
+		e    IncidentChanged
+		want bool
+	}{
+		{"while its issue is filed", filing, IncidentChanged{Checkpoint: "ci"}, true},
+		{"once it is recorded", filed, IncidentChanged{Checkpoint: "ci"}, false},
+		{"while that of another checkpoint is filed", filing, IncidentChanged{Checkpoint: "lint"}, false},
+		{"restarted", filing, IncidentChanged{Checkpoint: "ci", Restart: true}, false},
+	} {
+		if got := c.e.TooEarly(c.of); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
+		}
+	}
+}

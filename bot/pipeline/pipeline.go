@@ -154,12 +154,12 @@ func (l *Pipeline) Handoff(ctx context.Context, key string, p routing.HandoffCha
 }
 
 // Incident records what an incident does to a checkpoint. It appends nothing where that is known, or
-// no longer holds: only the first of those who see it asks for what follows.
+// no longer holds, or comes too early: only the first of those who see it asks for what follows.
 func (l *Pipeline) Incident(ctx context.Context, key string, e routing.IncidentChanged) (Recorded, error) {
 	var rec Recorded
 	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
-		if rec.Repeated = !e.Changes(c.Checkpoints[e.Checkpoint]); rec.Repeated {
+		if rec.Repeated = !e.Changes(c.Checkpoints[e.Checkpoint]) || e.TooEarly(c); rec.Repeated {
 			return nil, nil
 		}
 		events := []routing.Event{routing.IncidentEvent(key, e, l.now())}
