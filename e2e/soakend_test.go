@@ -138,6 +138,9 @@ func (s *soak) recorded(b *strings.Builder, db *database.DB) error {
 			return err
 		}
 		var folded any
+		if strings.HasSuffix(key, "!"+routing.StreamIncidents) {
+			continue // which failures were seen with one cause depends on the time, and none opens an incident here
+		}
 		if strings.HasSuffix(key, "!"+routing.StreamEscalations) {
 			folded, err = escalation.Fold(events)
 		} else {
