@@ -17,8 +17,9 @@ const (
 	smallBody   = 256 << 10
 	smallMemory = 64 << 20
 	largeMemory = 6 * queue.MaxPayload
-	// smallTime and largeTime are how long a body is read before it gives way to another. GitHub
-	// sends the usual ones in milliseconds.
+	// smallTime and largeTime are how long a body is read, from when it has its memory, before it
+	// gives way to another; one that is still arriving has as long again. GitHub sends the usual ones
+	// in milliseconds.
 	smallTime = 250 * time.Millisecond
 	largeTime = time.Second
 	// provenTime is how long the address of a signed body comes before others.
@@ -33,7 +34,8 @@ var errBusy = errors.New("too many bodies are being read")
 
 // bodies shares memory among the bodies that are read. Whether a body is signed is known when all of
 // it is read, so one that has taken its time gives way to others: first those of addresses that have
-// sent nothing signed, then those of the address that holds most, the oldest first.
+// sent nothing signed, then those of the address that holds most, the oldest first. One that arrives
+// steadily has twice the time, so that a slow machine does not take it for one that was begun and left.
 type bodies struct {
 	now func() time.Time
 
@@ -56,6 +58,8 @@ type pool struct {
 type body struct {
 	from  netip.Addr
 	began time.Time
+	given time.Time // when it got memory of its pool
+	moved time.Time // when firstRead bytes more of it had come, or its memory
 	taken int64
 	pool  *pool
 	stop  func() // makes its read fail
@@ -121,6 +125,10 @@ func (b *bodies) reserve(ctx context.Context, x *body, size int64) error {
 		wait := p.time
 		if b.first(p, x) {
 			if p.free >= need {
+				if x.pool != p {
+					x.given = b.now()
+				}
+				x.moved = b.now()
 				b.leave(x)
 				p.take(x, size)
 				return nil
@@ -205,7 +213,7 @@ func (b *bodies) victim(p *pool, x *body) (v *body, wait time.Duration) {
 	if !mine && b.isProven(v.from) {
 		return nil, 0 // it waits until they are done
 	}
-	return v, p.time - b.now().Sub(v.began)
+	return v, p.due(v).Sub(b.now())
 }
 
 // before reports whether a gives way before c. The caller holds mu.
@@ -216,7 +224,28 @@ func (b *bodies) before(p *pool, a, c *body) bool {
 	if ha, hc := p.held[a.from], p.held[c.from]; ha != hc {
 		return ha > hc
 	}
-	return a.began.Before(c.began)
+	return p.due(a).Before(p.due(c))
+}
+
+// due returns when a body has had its time. A quarter of that without firstRead bytes ends the
+// second half.
+func (p *pool) due(x *body) time.Time {
+	first, last := x.given.Add(p.time), x.given.Add(2*p.time)
+	still := x.moved.Add(p.time / 4)
+	switch {
+	case still.Before(first):
+		return first
+	case still.After(last):
+		return last
+	}
+	return still
+}
+
+// advance records that firstRead bytes more of a body were read.
+func (b *bodies) advance(x *body) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	x.moved = b.now()
 }
 
 // gaveWay reports whether a body gave way to another.

@@ -136,6 +136,44 @@ func TestS6_15_SmallestIsNext(t *testing.T) {
 	})
 }
 
+// TestS6_15_SteadyIsKept is S6-15: a body that had to wait for its memory and is then sent slowly,
+// but steadily, is read to its end while others of the same address are begun and left.
+func TestS6_15_SteadyIsKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBodies(time.Now)
+		b.prove(sender(1))
+		fill(t, b, sender(1), queue.MaxPayload, 6)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for range 24 {
+			go func() {
+				for ctx.Err() == nil {
+					stopped := make(chan struct{})
+					x := b.begin(sender(1), func() { close(stopped) })
+					if b.reserve(ctx, x, queue.MaxPayload) == nil {
+						<-stopped
+					}
+				}
+			}()
+		}
+		time.Sleep(time.Minute)
+		x := b.begin(sender(1), func() { t.Error("it gave way") })
+		if err := b.reserve(ctx, x, 5<<20); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 << 20 / firstRead {
+			time.Sleep(2 * largeTime * firstRead / (6 << 20)) // somewhat less than twice largeTime for all of it
+			b.advance(x)
+		}
+		b.end(x)
+		cancel()
+		for y := range b.large.readers {
+			y.stop()
+		}
+	})
+}
+
 // TestS6_15_FewWait is S6-15: who waits for memory is bounded, and the newest stay.
 func TestS6_15_FewWait(t *testing.T) {
 	t.Parallel()

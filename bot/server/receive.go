@@ -153,7 +153,7 @@ func (rc *receiver) read(ctx context.Context, w http.ResponseWriter, r *http.Req
 		most = r.ContentLength
 	}
 	most++ // to see the end
-	for size := int64(0); ; {
+	for size, told := int64(0), 0; ; {
 		if int64(len(data)) == most {
 			return nil, &http.MaxBytesError{Limit: most - 1} // more than was announced
 		}
@@ -170,6 +170,10 @@ func (rc *receiver) read(ctx context.Context, w http.ResponseWriter, r *http.Req
 		n, err := from.Read(data[len(data):cap(data)])
 		check.write(data[len(data) : len(data)+n])
 		data = data[:len(data)+n]
+		if len(data)-told >= firstRead {
+			told = len(data)
+			rc.memory.advance(memory)
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return data, nil
