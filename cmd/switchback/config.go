@@ -20,9 +20,14 @@ func configCommand(s streams) *cobra.Command {
 		Short: "Validate a configuration, by default " + config.Path,
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			name := config.Path
-			if len(args) == 1 {
+			name, err := config.Find(os.DirFS("."))
+			switch {
+			case len(args) == 1:
 				name = args[0]
+			case err != nil:
+				return failed(err)
+			case name == "":
+				return failed(fmt.Errorf("there is no %s here; go to the root of the repository, name the file, or make one with `switchback init`", config.Path))
 			}
 			f, err := loadConfig(name)
 			if err != nil {
