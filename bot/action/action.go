@@ -59,7 +59,7 @@ func Run(ctx context.Context, env Env) int {
 	}
 	code, err := s.run(ctx)
 	if err != nil {
-		s.say("error", err.Error())
+		s.say("error", err.Error()+s.remedy(err))
 		var bad *config.Error
 		if errors.As(err, &bad) {
 			return 2
@@ -67,6 +67,15 @@ func Run(ctx context.Context, env Env) int {
 		return max(code, 1)
 	}
 	return code
+}
+
+// remedy completes an error message where a permission is missing.
+func (s *step) remedy(err error) string {
+	missing := github.MissingPermissions(err)
+	if len(missing) == 0 {
+		return ""
+	}
+	return "; " + s.reporter.grant(missing)
 }
 
 func newStep(env Env) (*step, error) {

@@ -113,6 +113,9 @@ func (in Inputs) fails(d routing.Decision) bool {
 		return true
 	}
 	for _, f := range in.FailOn {
+		if d.Rule == routing.RuleReportsUnmatched && !d.Repeated && (f == "unclear" || f == "escalate") {
+			return true
+		}
 		for _, k := range failOnNames[f] {
 			if d.Kind == k && !d.Repeated {
 				return true
