@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// refused is an answer that refuses a request, with the header that names what was lacking.
-func refused(method, path, header string) error {
+// refusal is an answer that refuses a request, with the header that names what was lacking.
+func refusal(method, path, header string) error {
 	return &github.ErrorResponse{Message: "Resource not accessible by integration", Response: &http.Response{
 		StatusCode: http.StatusForbidden, Header: http.Header{"X-Accepted-Github-Permissions": {header}},
 		Request: &http.Request{Method: method, URL: &url.URL{Path: path}},
@@ -35,7 +35,7 @@ func TestMissingPermissions(t *testing.T) {
 		{"GET", repo + "/contents/x", "contents=read,metadata=read", "contents: read"},
 		{"GET", "/user", "", ""},
 	} {
-		err := Wrap("", refused(c.method, c.path, c.header))
+		err := Wrap("", refusal(c.method, c.path, c.header))
 		var want []string
 		if c.want != "" {
 			want = []string{c.want}
@@ -44,7 +44,7 @@ func TestMissingPermissions(t *testing.T) {
 			t.Errorf("%s %s (%s): %q, want %q", c.method, c.path, c.header, got, want)
 		}
 	}
-	issue, check := refused("POST", repo+"/issues", ""), refused("POST", repo+"/check-runs", "")
+	issue, check := refusal("POST", repo+"/issues", ""), refusal("POST", repo+"/check-runs", "")
 	err := errors.Join(fmt.Errorf("posting: %w", Wrap("open", issue)), fmt.Errorf("of the client: %w", check), Wrap("open", issue), errors.New("other"))
 	if got := MissingPermissions(err); !slices.Equal(got, []string{"checks: write", "issues: write"}) {
 		t.Errorf("%q", got)
