@@ -71,6 +71,9 @@ func actionOnCase(s streams, f *caseFlags, spec answers.Spec) *cobra.Command {
 		if f.key == "" {
 			return usage("--case is missing; name the case, such as acme/app#12")
 		}
+		if !caseRef.MatchString(f.key) {
+			return notACase("--case", f.key)
+		}
 		cmd := spec.Command()
 		for flag, value := range values {
 			if err := flag.Set(&cmd, *value); err != nil {

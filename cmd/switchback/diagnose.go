@@ -47,6 +47,7 @@ type counts struct {
 
 func diagnoseCommand(s streams) *cobra.Command {
 	var output, conclusion, cfg, format, baseline string
+	var exitCode bool
 	c := &cobra.Command{
 		Use:   "diagnose [flags] FILE…|-",
 		Short: "Diagnose why a run failed",
@@ -60,8 +61,11 @@ func diagnoseCommand(s streams) *cobra.Command {
 			if err := oneOf("-o", output, "json", "text"); err != nil {
 				return err
 			}
-			if !knownConclusion(conclusion) {
-				return usage("--conclusion is %q; known are %s", conclusion, strings.Join(conclusions, ", "))
+			if err := checkConclusion(conclusion); err != nil {
+				return err
+			}
+			if err := checkFormat(format); err != nil {
+				return err
 			}
 			if err := exist(s, args); err != nil {
 				return usage("%w", err)
@@ -85,10 +89,19 @@ func diagnoseCommand(s streams) *cobra.Command {
 			if err != nil {
 				return usage("%w", err)
 			}
-			return printDiagnosis(s, output, out)
+			if len(args) == 1 {
+				if err := ofFormat(s, format, args[0], out.Report.Formats, nil); err != nil {
+					return err
+				}
+			}
+			if err := printDiagnosis(s, output, out); err != nil || !exitCode || out.Verdict.Result == routing.Pass {
+				return err
+			}
+			return &exitError{code: 1}
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "json", "json or text")
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 unless the run passed")
 	c.Flags().StringVar(&conclusion, "conclusion", "", "the run's conclusion as GitHub names it, if it is known")
 	c.Flags().StringVar(&cfg, "config", "", "a configuration file with rules of its own")
 	c.Flags().StringVar(&format, "format", "auto", "the format of the input; see switchback parse --help")

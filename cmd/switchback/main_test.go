@@ -143,7 +143,7 @@ func TestExitCodes(t *testing.T) {
 		{"diagnose", 2, "name at least one file", false},
 		{"diagnose nope.log", 2, "nope.log", false},
 		{"diagnose -o xml " + red, 2, `-o is "xml"`, false},
-		{"diagnose --format cobol " + red, 2, `unknown format "cobol"`, false},
+		{"diagnose --format cobol " + red, 2, `--format is "cobol"; known are auto, `, false},
 		{"diagnose --config nope.yml " + red, 1, "nope.yml", false},
 		{"route --run 1 " + red, 2, "--case is missing", false},
 		{"route --case a/b#1 " + red, 2, "--run is missing", false},

@@ -72,9 +72,10 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	}
 	group("runs", "Runs and their test output:", parseCommand(s), diagnoseCommand(s), routeCommand(s), demoCommand(s))
 	group("cases", "Cases and ledgers:", showCommand(s), caseCommand(s), historyCommand(s), statsCommand(s), replayCommand(s), packetCommand(s, getenv), eventsCommand(s), dashboardCommand(s), mcpCommand(s, getenv), ledgerCommand(s))
-	group("github", "On GitHub:", initCommand(s), configCommand(s), actionCommand(s, getenv), setupCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv), notifyCommand(s, getenv), healthcheckCommand(s, getenv))
+	group("github", "On GitHub:", initCommand(s), doctorCommand(s, getenv), configCommand(s), actionCommand(s, getenv), setupCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv), notifyCommand(s, getenv), healthcheckCommand(s, getenv))
 	group("plans", "Plans of ports:", matrixCommand(s), portsCommand(s, getenv), portCommand(s, getenv), feedbackCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv))
 	group("surveys", "Surveys:", surveyCommand(s, getenv))
+	root.AddCommand(versionCommand(s))
 	ctx, opened := closing(ctx)
 	err := root.ExecuteContext(ctx)
 	if e := opened.close(); e != nil && err == nil {
