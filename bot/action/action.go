@@ -85,6 +85,9 @@ func newStep(env Env) (*step, error) {
 	}
 	s := &step{runner: runner{env}, in: in}
 	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if env.Getenv("GITHUB_REPOSITORY") == "" {
+		return nil, errors.New("GITHUB_REPOSITORY is not set; `switchback action` runs as a step of a workflow, where GitHub sets it")
+	}
 	repo, err := github.ParseRepo(env.Getenv("GITHUB_REPOSITORY"))
 	if err != nil {
 		return nil, fmt.Errorf("GITHUB_REPOSITORY: %w", err)
@@ -314,6 +317,9 @@ func (s *step) readConfig(ctx context.Context, command string) (name string, dat
 			name = found
 		}
 		data, err = os.ReadFile(s.path(name))
+	}
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, github.ErrNotFound) {
+		return name, nil, fmt.Errorf("there is no %s; check the input config, which is a path below the root of the repository", name)
 	}
 	if err != nil {
 		return name, nil, fmt.Errorf("reading the configuration: %w", err)

@@ -3,6 +3,7 @@ package action
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	githubactions "github.com/sethvargo/go-githubactions"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // Inputs are the inputs of action.yml, read and checked.
@@ -70,6 +72,9 @@ func readInputs(a *githubactions.Action, getenv func(string) string) (Inputs, er
 	}
 	for _, f := range in.FailOn {
 		if f != "never" && failOnNames[f] == nil {
+			if near, ok := suggest.Close(f, slices.Sorted(maps.Keys(failOnNames))); ok {
+				return in, fmt.Errorf("input fail-on lists %q; did you mean %q?", f, near)
+			}
 			return in, fmt.Errorf("input fail-on lists %q; known are never, escalate, retry, design, env, timeout, unclear, max-retry, no-progress, suspect", f)
 		}
 	}

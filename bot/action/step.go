@@ -102,7 +102,7 @@ func reportFiles(root string, globs []string) ([]string, error) {
 	for _, pattern := range globs {
 		p := filepath.ToSlash(pattern)
 		if !doublestar.ValidatePattern(p) {
-			return nil, fmt.Errorf("input reports: %q is no valid glob", pattern)
+			return nil, fmt.Errorf("input reports: %q is no valid glob; see that every [ and { is closed", pattern)
 		}
 		base, rest := ".", p
 		if filepath.IsAbs(pattern) {

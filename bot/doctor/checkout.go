@@ -170,11 +170,17 @@ func (c *checkout) uploaded(u usage, globs []string, file string, line int) {
 func (c *checkout) missingNames(u usage) {
 	var known []string
 	for _, w := range c.workflows {
-		known = append(known, w.name)
+		if w.file != u.workflow {
+			known = append(known, w.name)
+		}
 	}
 	for _, name := range u.of {
 		if !slices.Contains(known, name) {
-			c.add(Finding{Level: Error, Check: "workflows", File: u.workflow, Line: u.triggerLine, Message: fmt.Sprintf("on: workflow_run names the workflow %q, and none has that name", name), Remedy: suggest.Hint(name, known)})
+			remedy := "write the workflow that runs the tests"
+			if len(known) > 0 {
+				remedy = suggest.Hint(name, known)
+			}
+			c.add(Finding{Level: Error, Check: "workflows", File: u.workflow, Line: u.triggerLine, Message: fmt.Sprintf("on: workflow_run names the workflow %q, and none has that name", name), Remedy: remedy})
 		}
 	}
 }

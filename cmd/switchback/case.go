@@ -88,6 +88,13 @@ func actionOnCase(s streams, f *caseFlags, spec answers.Spec) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		known, err := ledger.Case(led, f.key).Load(c.Context())
+		if err != nil {
+			return failed(err)
+		}
+		if len(known.Checkpoints) == 0 {
+			return failed(noCase(f.key, f.ledger))
+		}
 		e := cmd.Event(f.checkpoint)
 		e.By = f.by
 		if e, err = enterQuarantine(c.Context(), led, cfg, f.key, e); err != nil {

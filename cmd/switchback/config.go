@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -67,7 +69,12 @@ func configCommand(s streams) *cobra.Command {
 
 func loadConfig(name string) (config.File, error) {
 	data, err := os.ReadFile(name)
-	if err != nil {
+	switch st, e := os.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return config.File{}, failed(noFile(name))
+	case e == nil && st.IsDir():
+		return config.File{}, failed(fmt.Errorf("%s is a folder; name the configuration file", name))
+	case err != nil:
 		return config.File{}, failed(err)
 	}
 	f, err := config.Parse(name, data)

@@ -14,6 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/redact"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // diagnosisJSON is what `diagnose -o json` prints. Other tools rely on its keys.
@@ -89,8 +90,8 @@ func diagnoseCommand(s streams) *cobra.Command {
 			if err != nil {
 				return usage("%w", err)
 			}
-			if len(args) == 1 {
-				if err := ofFormat(s, format, args[0], out.Report.Formats, nil); err != nil {
+			if out.Verdict.Counts.Tests == 0 && len(out.Verdict.Failures) == 0 {
+				if err := checkReadAs(s, format, args); err != nil {
 					return err
 				}
 			}
@@ -107,6 +108,28 @@ func diagnoseCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&format, "format", "auto", "the format of the input; see switchback parse --help")
 	c.Flags().StringVar(&baseline, "baseline", "", "the log of a run of the same job that passed, a `FILE`: lines that it has too rank lower")
 	return c
+}
+
+// checkReadAs refuses files of another format than the one that was asked for.
+func checkReadAs(s streams, format string, files []string) error {
+	if format == "auto" {
+		return nil
+	}
+	for _, f := range files {
+		if f == "-" {
+			continue // it has been read
+		}
+		r, err := open(s, f)
+		if err != nil {
+			return usage("%w", err)
+		}
+		info, err := testreport.Read(r, testreport.Options{Format: format}, testreport.NewCollector(testreport.Limits{}))
+		_ = r.Close()
+		if err := ofFormat(s, format, f, info.Formats, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func printDiagnosis(s streams, output string, o analysis.Output) error {

@@ -30,8 +30,8 @@ events, and the globs of the reports. Unless --offline is given, ask GitHub too:
 reached, the clock, what the token may do, the settings of the repository, and the rules for the
 branch of the ledger. Nothing is written. Each finding says what to do.
 
-The token is that of GITHUB_TOKEN or GH_TOKEN; its permissions are those of a person or an App. What a
-workflow's own token may do stands in the workflow.
+The token is that of GITHUB_TOKEN or GH_TOKEN; its permissions are those of a person or an App. What
+a workflow's own token may do stands in the workflow.
 
 Exit codes: 0 nothing stops work, 1 a finding stops work, 2 wrong usage.`,
 		Args: cobra.MaximumNArgs(1),
@@ -53,10 +53,8 @@ Exit codes: 0 nothing stops work, 1 a finding stops work, 2 wrong usage.`,
 }
 
 func runDoctor(ctx context.Context, s streams, getenv func(string) string, dir, repo, output string, offline bool) error {
-	if st, err := os.Stat(dir); err != nil {
-		return usage("%w", err)
-	} else if !st.IsDir() {
-		return usage("%s is a file; name the root of the repository", dir)
+	if err := checkRoot(dir); err != nil {
+		return err
 	}
 	if offline && repo != "" {
 		return usage("--repo is of no use with --offline")

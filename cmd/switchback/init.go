@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -46,10 +47,8 @@ func runInit(s streams, dir string, o scaffold.Options, write, force bool) error
 	if force && !write {
 		return usage("--force is of no use without --write")
 	}
-	if st, err := os.Stat(dir); err != nil {
-		return usage("%w", err)
-	} else if !st.IsDir() {
-		return usage("%s is a file; name the root of the repository", dir)
+	if err := checkRoot(dir); err != nil {
+		return err
 	}
 	found, err := scaffold.Detect(os.DirFS(dir))
 	if err != nil {
@@ -78,7 +77,7 @@ func runInit(s streams, dir string, o scaffold.Options, write, force bool) error
 	if err := scaffold.Write(dir, files, force); err != nil {
 		var there *scaffold.ExistsError
 		if errors.As(err, &there) {
-			err = fmt.Errorf("%w; --force replaces them, and without --write they are only printed%s", err, existingHint(found, there.Files))
+			err = fmt.Errorf("%w; --force writes over what is there, and without --write the files are only printed%s", err, existingHint(found, there.Files))
 		}
 		return failed(err)
 	}
@@ -87,6 +86,19 @@ func runInit(s streams, dir string, o scaffold.Options, write, force bool) error
 		names = append(names, f.Path)
 	}
 	fmt.Fprintf(s.out, "wrote %s\n\nnext:\n%s", strings.Join(names, ", "), nextSteps(files))
+	return nil
+}
+
+// checkRoot returns a usage error unless dir is a folder.
+func checkRoot(dir string) error {
+	switch st, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return usage("there is no folder %s; name the root of the repository", dir)
+	case err != nil:
+		return usage("%w", err)
+	case !st.IsDir():
+		return usage("%s is a file; name the root of the repository", dir)
+	}
 	return nil
 }
 

@@ -37,7 +37,7 @@ func TestInit(t *testing.T) {
 	if r := run(t, "", "config", "check", filepath.Join(dir, ".github", "switchback.yml")); r.code != 0 {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
-	if r := run(t, "", "init", dir, "--write"); r.code != 1 || !strings.Contains(r.err, `exist already, so nothing was written; --force replaces them`) || !strings.Contains(r.err, `say --existing "CI"`) {
+	if r := run(t, "", "init", dir, "--write"); r.code != 1 || !strings.Contains(r.err, `exist already, so nothing was written; --force writes over what is there`) || !strings.Contains(r.err, `say --existing "CI"`) {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 	if r := run(t, "", "init", dir, "--write", "--force", "--existing", "CI"); r.code != 0 || !strings.Contains(r.out, "wrote .github/workflows/switchback.yml, .github/switchback.yml\n") {

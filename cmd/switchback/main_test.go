@@ -149,7 +149,7 @@ func TestExitCodes(t *testing.T) {
 		{"route --case a/b#1 " + red, 2, "--run is missing", false},
 		{"route --case a/b#1 --run 1", 2, "name the run's reports or logs, or give its --conclusion", false},
 		{"route --case a/b#1 --run 1 --attempt 0 " + red, 2, "attempts count from 1", false},
-		{"route --case a/b#1 --run 1 --attempt x " + red, 2, "invalid argument", false},
+		{"route --case a/b#1 --run 1 --attempt x " + red, 2, `--attempt is "x"; it must be a whole number`, false},
 		{"route --case a/b#1 --run 1 --conclusion good " + red, 2, `--conclusion is "good"; known are success, failure`, false},
 		{"route --case a/b#1 --run 1 -o xml " + red, 2, `-o is "xml"`, false},
 		{"show --ledger nope.jsonl", 1, "nope.jsonl", false},

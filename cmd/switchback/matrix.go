@@ -101,6 +101,9 @@ func loadState(s streams, name string) (plan.State, error) {
 	}
 	in := s.in
 	if name != "-" {
+		if err := exist(s, []string{name}); err != nil {
+			return st, failed(fmt.Errorf("--state: %w", err))
+		}
 		f, err := os.Open(name)
 		if err != nil {
 			return st, failed(err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -101,7 +100,12 @@ func parseOne(s streams, format, name string, col *testreport.Collector, lines *
 	if err := ofFormat(s, format, name, info.Formats, err); err != nil {
 		return info, err
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, testreport.ErrEmpty):
+		return info, unreadable("%s: %w; look at what should have written it", sourceName(name), err)
+	case errors.Is(err, testreport.ErrUnknownFormat):
+		return info, unreadable("%s: %w; `switchback parse --help` lists the formats", sourceName(name), err)
+	case err != nil:
 		return info, unreadable("%s: %w", sourceName(name), err)
 	}
 	return info, nil
@@ -112,7 +116,7 @@ func checkFormat(format string) error {
 	if format == "auto" || slices.Contains(testreport.Names(), format) {
 		return nil
 	}
-	if near, ok := suggest.Close(format, testreport.Names()); ok && 3*suggest.Distance(format, near) <= len(format) {
+	if near, ok := suggest.Close(format, testreport.Names()); ok && likely(format, near) {
 		return usage("--format is %q; did you mean %q? `switchback parse --help` lists all formats", format, near)
 	}
 	return usage("--format is %q; known are auto, %s", format, strings.Join(testreport.Names(), ", "))
@@ -137,9 +141,9 @@ func ofFormat(s streams, format, name string, read []string, err error) error {
 		return usage("%w", err)
 	}
 	defer r.Close()
-	rep, err := testreport.Parse(io.LimitReader(r, looked), testreport.Options{})
+	rep, _ := testreport.Parse(io.LimitReader(r, looked), testreport.Options{})
 	if rep == nil || len(rep.Formats) == 0 {
-		return unreadable("%s, nor any other known test output: %w", text, cmp.Or(err, testreport.ErrUnknownFormat))
+		return unreadable("%s, nor any other known test output; `switchback parse --help` lists the formats", text)
 	}
 	return unreadable("%s; it looks like %s: write --format %s, or leave --format out", text, strings.Join(rep.Formats, " and "), rep.Formats[0])
 }

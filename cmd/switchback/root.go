@@ -61,7 +61,10 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see %s --help", err, c.CommandPath()) })
+	root.DisableSuggestions = true // they take lines; misused makes one of them
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("%s", flagMistake(c, err))
+	})
 	wrapUsage(root)
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
@@ -77,7 +80,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	group("surveys", "Surveys:", surveyCommand(s, getenv))
 	root.AddCommand(versionCommand(s))
 	ctx, opened := closing(ctx)
-	err := root.ExecuteContext(ctx)
+	used, err := root.ExecuteContextC(ctx)
 	if e := opened.close(); e != nil && err == nil {
 		err = failed(e)
 	}
@@ -94,7 +97,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 		}
 		return exit.code
 	}
-	fmt.Fprintln(s.err, "switchback:", err) // cobra's own: an unknown command, wrong arguments
+	fmt.Fprintln(s.err, "switchback:", misused(used, err)) // cobra's own: an unknown command, wrong arguments
 	return 2
 }
 

@@ -118,6 +118,8 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		return notACase("--case", f.key)
 	case f.base != "" && !caseRef.MatchString(f.base):
 		return notACase("--base", f.base)
+	case f.parts < 1:
+		return usage("--parts is %d; a matrix has at least one leg", f.parts)
 	case f.mergeBase != "" && f.base == "":
 		return usage("--merge-base is of no use without --base; name the base's case, such as --base acme/app@main")
 	case len(files) == 0 && f.conclusion == "":
