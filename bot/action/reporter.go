@@ -50,7 +50,7 @@ func (r *reporter) grant(permissions []string) string {
 
 // note is a text as a part of the job summary.
 func note(text string) markdown.Text {
-	return "\n> [!NOTE]\n> " + markdown.Text(text) + "\n"
+	return "\n> [!NOTE]\n> " + markdown.Prose(text) + "\n"
 }
 
 // reporter shows what the handlers did: log lines, annotations, outputs, the feedback file, the CTRF
