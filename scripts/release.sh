@@ -16,8 +16,8 @@ cd "$(dirname "$0")/.."
 
 # The reusable workflow calls the action by its version. GitHub lets no workflow push a change of a
 # workflow, so the version stands there before the release begins.
-calls="$(grep -ohE 'switchback-ci/switchback@[^ ]+' .github/workflows/ports.yml cmd/switchback/ports.go | tr -d '"' | sort -u)"
-if [ "$calls" != "switchback-ci/switchback@$version" ]; then
+calls="$(grep -ohE 'switchback-ci/switchback/ports@[^ ]+' .github/workflows/ports.yml cmd/switchback/ports.go | tr -d '"' | sort -u)"
+if [ "$calls" != "switchback-ci/switchback/ports@$version" ]; then
   echo "ports.yml and cmd/switchback/ports.go use $(echo "$calls" | tr '\n' ' ')and this is $version; change them first" >&2
   exit 1
 fi
