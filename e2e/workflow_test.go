@@ -88,8 +88,8 @@ func goEnv(t *testing.T) map[string]string {
 	return env
 }
 
-// uploadStub stands where actions/upload-artifact would be fetched from: it
-// puts what it is given below the folder that UPLOADS names.
+// uploadStub stands where actions/upload-artifact would be fetched from: it puts the file or folder
+// that it is given below the folder that UPLOADS names.
 const uploadStub = `name: upload
 description: copies
 inputs:
@@ -102,7 +102,7 @@ runs:
   steps:
     - shell: bash
       env: {NAME: "${{ inputs.name }}", FROM: "${{ inputs.path }}"}
-      run: rm -rf "$UPLOADS/$NAME" && mkdir -p "$UPLOADS/$NAME" && cp -r "$FROM/." "$UPLOADS/$NAME/"
+      run: rm -rf "$UPLOADS/$NAME" && mkdir -p "$UPLOADS/$NAME" && if [ -f "$FROM" ]; then cp "$FROM" "$UPLOADS/$NAME/"; else cp -r "$FROM/." "$UPLOADS/$NAME/"; fi
 `
 
 // downloadStub stands where actions/download-artifact would be fetched from: each artifact that the

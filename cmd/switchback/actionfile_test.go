@@ -16,7 +16,7 @@ type anAction struct {
 		Description string
 		Default     *string
 	}
-	Outputs map[string]struct{ Value string }
+	Outputs map[string]struct{ Description, Value string }
 	Runs    struct {
 		Steps []struct {
 			ID, Run, Uses string
