@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds a release into dist/: an archive with a static binary for each platform, packages for Linux, a
-# Homebrew formula, their digests, and the software bill of materials. The same source and the same Go give the same bytes on every
-# machine and in every directory, so that anybody can build a release again and compare it:
+# Builds a release into dist/: an archive with a static binary for each platform, packages for
+# Linux, a Homebrew formula, their digests, and the software bill of materials. The same source and
+# the same Go give the same bytes on every machine and in every directory, so that anybody can build
+# a release again and compare it:
 #
 #   git checkout v1.2.3 && scripts/release.sh v1.2.3 && diff dist/checksums.txt scripts/checksums.txt
 #
 # Usage: scripts/release.sh v1.2.3 [OS/ARCH ...]
+# LEVEL is how much gzip compresses the archives, 9 for a release.
 set -euo pipefail
 version="${1:?usage: scripts/release.sh v1.2.3 [OS/ARCH ...]}"
 shift
@@ -55,7 +57,7 @@ for platform in "$@"; do
   dir="$work/$os-$arch"
   cp -r LICENSE README.md CHANGELOG.md "$work/completions" "$work/man" "$dir/"
   chmod -R u=rwX,go=rX "$dir"
-  tar -C "$dir" --format=ustar --owner=0 --group=0 --numeric-owner --sort=name --mtime='UTC 2026-01-01' -cf - . | gzip -9n > "dist/switchback_${version#v}_${os}_${arch}.tar.gz"
+  tar -C "$dir" --format=ustar --owner=0 --group=0 --numeric-owner --sort=name --mtime='UTC 2026-01-01' -cf - . | gzip -"${LEVEL:-9}"n > "dist/switchback_${version#v}_${os}_${arch}.tar.gz"
 done
 scripts/packages.sh "$version" "$work" dist
 go run -trimpath ./internal/sbom "$version" "${binaries[@]}" > "dist/switchback_${version#v}.cdx.json"

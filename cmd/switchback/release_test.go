@@ -61,7 +61,7 @@ func released(t *testing.T, dir, nfpm string, committed bool) string {
 		shell(t, dir, "git init --quiet && git add --all && git -c user.name=a -c user.email=a@example.com commit --quiet --message one")
 	}
 	_, version, _ := strings.Cut(actionVersion, "@")
-	shell(t, dir, "NFPM="+nfpm+" scripts/release.sh "+version+" linux/"+runtime.GOARCH)
+	shell(t, dir, "LEVEL=1 NFPM="+nfpm+" scripts/release.sh "+version+" linux/"+runtime.GOARCH)
 	return filepath.Join(dir, "dist")
 }
 
