@@ -30,6 +30,7 @@ type usage struct {
 	workflow    string // its file
 	line        int
 	ref         string // the version
+	part        string // of the Action: "" for its root, else such as reconcile
 	job         string
 	jobLine     int
 	permissions map[string]string // nil: those that the repository gives by default
@@ -45,10 +46,9 @@ type usage struct {
 // after reports whether the step analyzes runs of other workflows.
 func (u usage) after() bool { return slices.Contains(u.events, "workflow_run") }
 
-// routes reports whether the step routes runs: the commands of plans and surveys have needs of their
-// own.
+// routes reports whether the step routes runs: plans, surveys and replays have needs of their own.
 func (u usage) routes() bool {
-	return slices.Contains([]string{"", "auto", "step", "workflow-run", "review", "answer", "reconcile"}, u.command)
+	return u.part == "" && slices.Contains([]string{"", "auto", "step", "workflow-run", "review", "answer", "reconcile"}, u.command)
 }
 
 // may reports whether the job's token has a permission.
@@ -146,8 +146,8 @@ func readWorkflow(file string, root *yaml.Node) workflow {
 					up.name = "artifact"
 				}
 				w.uploads = append(w.uploads, up)
-			case strings.EqualFold(name, action):
-				u := usage{workflow: file, line: uses.Line, ref: ref, job: id.Value, jobLine: id.Line, command: text(get(with, "command"))}
+			case strings.EqualFold(name, action), strings.HasPrefix(strings.ToLower(name), action+"/"):
+				u := usage{part: strings.TrimPrefix(strings.ToLower(name)[len(action):], "/"), workflow: file, line: uses.Line, ref: ref, job: id.Value, jobLine: id.Line, command: text(get(with, "command"))}
 				for r := range strings.Lines(text(get(with, "reports"))) {
 					if r = strings.TrimSpace(r); r != "" {
 						u.reports = append(u.reports, r)
@@ -210,10 +210,14 @@ func (c *checkout) checkWorkflows() {
 		return
 	}
 	events := map[string]bool{}
-	for _, u := range routes {
-		for _, e := range u.events {
-			events[e] = true
+	for _, w := range c.workflows {
+		for _, u := range w.uses {
+			for _, e := range u.events {
+				events[e] = events[e] || u.routes() || u.part == "reconcile" && e == "schedule"
+			}
 		}
+	}
+	for _, u := range routes {
 		before := len(c.all)
 		c.permissions(u)
 		if !released.MatchString(u.ref) {

@@ -77,7 +77,7 @@ func runnable(cfg string, p plan.Plan) error {
 }
 
 // actionVersion is the Action that a written workflow uses by default.
-const actionVersion = "switchback-ci/switchback@v1.0.0"
+const actionVersion = "switchback-ci/switchback/ports@v1.0.0"
 
 func portsWorkflow(s streams) *cobra.Command {
 	var cfg string
