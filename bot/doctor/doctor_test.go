@@ -87,7 +87,7 @@ func TestCheckout(t *testing.T) {
 			f[".github/workflows/switchback.yml"] = "on: {workflow_run: {workflows: [CI]}}\njobs:\n  route:\n    steps:\n      - uses: switchback-ci/switchback@v1\n"
 		}, false, []string{"has no `permissions:`", "no command in a comment is carried out", "no reports are named"}},
 		{"write-all", with("{actions: write, checks: write, contents: write, issues: write, pull-requests: write}", "write-all"), false, []string{"may do what it needs"}},
-		{"a branch of the action", with("@v1.0.0", "@main"), true, []string{"@main is no release", "→ use a version such as @v1.0.0"}},
+		{"a branch of the action", with("@v1.0.0", "@main"), true, []string{"@main is no release", "→ use a version such as @v1,"}},
 		{"a workflow that is not there", with("workflows: [CI]", "workflows: [Cl]"), true, []string{`names the workflow "Cl", and none has that name`, `did you mean "CI"?`}},
 		{"not when it has completed", with("types: [completed]", "types: [requested]"), true, []string{"write `types: [completed]`"}},
 		{"no workflow is named", with("workflows: [CI], ", ""), true, []string{"on: workflow_run names no workflow"}},

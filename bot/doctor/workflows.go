@@ -221,7 +221,7 @@ func (c *checkout) checkWorkflows() {
 		before := len(c.all)
 		c.permissions(u)
 		if !released.MatchString(u.ref) {
-			c.add(Finding{Level: Error, Check: check, File: u.workflow, Line: u.line, Message: fmt.Sprintf("@%s is no release: a branch holds no digests of binaries, so nothing is installed", u.ref), Remedy: "use a version such as @v1.0.0, or the full SHA of a release's commit"})
+			c.add(Finding{Level: Error, Check: check, File: u.workflow, Line: u.line, Message: fmt.Sprintf("@%s is no release: a branch holds no digests of binaries, so nothing is installed", u.ref), Remedy: "use a version such as @v1, or the full SHA of a release's commit"})
 		}
 		if u.after() {
 			c.missingNames(u)

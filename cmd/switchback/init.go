@@ -16,7 +16,8 @@ import (
 
 func initCommand(s streams) *cobra.Command {
 	var write, force bool
-	o := scaffold.Options{Action: actionVersion, Version: actionVersion[strings.Index(actionVersion, "@")+1:]}
+	_, release, _ := strings.Cut(actionVersion, "@")
+	o := scaffold.Options{Action: "switchback-ci/switchback@" + release, Version: release}
 	c := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write the first workflows and the configuration of a repository",

@@ -15,7 +15,7 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed := run(t, "", "init", dir)
-	if printed.code != 0 || !strings.Contains(printed.err, "nothing was written") || !strings.Contains(printed.out, "uses: "+actionVersion+" ") {
+	if printed.code != 0 || !strings.Contains(printed.err, "nothing was written") || !strings.Contains(printed.out, "uses: switchback-ci/switchback@v") {
 		t.Fatalf("exit %d\n%s%s", printed.code, printed.out, printed.err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, ".github")); err == nil {
