@@ -1,10 +1,10 @@
 package incident
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
 // The events of the stream of a repository's incidents.
@@ -25,48 +25,27 @@ const (
 )
 
 func init() {
-	register[Sighted](EventSighted)
-	register[Opened](EventOpened)
-	register[Widened](EventWidened)
-	register[Joined](EventJoined)
-	register[MemberLeft](EventLeft)
-	register[Resolved](EventResolved)
-	register[Reopened](EventReopened)
-	register[CanaryChosen](EventCanary)
-	register[CanaryPassed](EventPassed)
-	register[MemberRestarted](EventRestarted)
-	register[Finished](EventFinished)
-	register[Leased](EventLeased)
-	register[WorkDone](EventDone)
+	routing.RegisterPayload[Sighted](EventSighted)
+	routing.RegisterPayload[Opened](EventOpened)
+	routing.RegisterPayload[Widened](EventWidened)
+	routing.RegisterPayload[Joined](EventJoined)
+	routing.RegisterPayload[MemberLeft](EventLeft)
+	routing.RegisterPayload[Resolved](EventResolved)
+	routing.RegisterPayload[Reopened](EventReopened)
+	routing.RegisterPayload[CanaryChosen](EventCanary)
+	routing.RegisterPayload[CanaryPassed](EventPassed)
+	routing.RegisterPayload[MemberRestarted](EventRestarted)
+	routing.RegisterPayload[Finished](EventFinished)
+	routing.RegisterPayload[Leased](EventLeased)
+	routing.RegisterPayload[WorkDone](EventDone)
 }
 
 // Payload is that of an event of the stream: one of the types that the events name.
 type Payload interface{ event() routing.EventType }
 
-// payloads reads the payload of each type of events. It is written by register alone, while the
-// package is initialized.
-var payloads = map[routing.EventType]func(routing.Event) (Payload, error){}
-
-func register[P Payload](t routing.EventType) {
-	routing.RegisterPayload[P](t)
-	payloads[t] = func(e routing.Event) (Payload, error) { return routing.PayloadOf[P](e) }
-}
-
-func payloadOf(e routing.Event) (Payload, error) {
-	read, known := payloads[e.Type]
-	if !known {
-		return nil, fmt.Errorf("unknown event type %q", e.Type)
-	}
-	return read(e)
-}
-
 // Events returns payloads as events of a person, "" for the bot itself, at now.
 func Events(ps []Payload, by string, now time.Time) []routing.Event {
-	out := make([]routing.Event, len(ps))
-	for i, p := range ps {
-		out[i] = routing.Event{Type: p.event(), At: now, Actor: by, Data: p}
-	}
-	return out
+	return routing.EventsOf(ps, Payload.event, by, now)
 }
 
 // Sighted is the payload of EventSighted: a run failed by causes that others may share.
@@ -159,12 +138,7 @@ type Leased struct {
 }
 
 // WorkDone is the payload of EventDone.
-type WorkDone struct {
-	ID     string `json:"id"`
-	Work   string `json:"work"`             // what of Incident.Pending
-	Number int    `json:"number,omitempty"` // of the issue, of WorkIssue
-	URL    string `json:"url,omitempty"`
-}
+type WorkDone struct{ trackingissue.Done }
 
 func (Sighted) event() routing.EventType         { return EventSighted }
 func (Opened) event() routing.EventType          { return EventOpened }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/history"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -314,7 +315,7 @@ func TestCanaryThenStaggeredS5_74(t *testing.T) {
 	}
 	again := outage(11, dns, "A")
 	again.Run.Attempt = 2
-	if got, held := w.see(1, "mona", again); got != "reopened joined" || held == nil || w.s.Incidents[0].Standing != Open || !slices.Contains(w.s.Incidents[0].Pending, WorkReopen) {
+	if got, held := w.see(1, "mona", again); got != "reopened joined" || held == nil || w.s.Incidents[0].Standing != Open || !slices.Contains(w.s.Incidents[0].Pending, trackingissue.WorkReopen) {
 		t.Fatalf("S5-74: the canary fails by the cause: %s", got)
 	}
 	w.record(w.steps().Pass("acme/app#2", "ci", "abc"))
@@ -333,7 +334,7 @@ func TestCanaryThenStaggeredS5_74(t *testing.T) {
 	if want := []string{"#3", "#4", "#5", "#6"}; !slices.Equal(got, want) {
 		t.Errorf("S5-74: one a minute: %v", got)
 	}
-	if i := w.s.Incidents[0]; i.Standing != Over || !slices.Contains(i.Pending, WorkClose) {
+	if i := w.s.Incidents[0]; i.Standing != Over || !slices.Contains(i.Pending, trackingissue.WorkClose) {
 		t.Errorf("S5-74: at the end: %s %v", i.Standing, i.Pending)
 	}
 }

@@ -1,0 +1,53 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/routing"
+)
+
+// Cell returns a text of a run as code that does not end the cell of a table, a dash for none.
+func (o Options) Cell(s string, most int) markdown.Text {
+	if s == "" {
+		return "–"
+	}
+	return markdown.Code(strings.ReplaceAll(markdown.Cut(o.Redacted(s), most), "|", "¦"))
+}
+
+// CaseCell names a case within its repository, in the cell of a table.
+func (o Options) CaseCell(key string) markdown.Text {
+	i := strings.IndexAny(key, "#@")
+	switch {
+	case i < 0:
+		return o.Cell(key, 120)
+	case key[i] == '#' && strings.Trim(key[i+1:], "0123456789") == "":
+		return md(key[i:])
+	}
+	return o.Cell(key[i+1:], 120)
+}
+
+// RunCell links a run, in the cell of a table.
+func (o Options) RunCell(r routing.Run) markdown.Text {
+	if r.ID == "" {
+		return "–"
+	}
+	text := r.ID
+	if r.Attempt > 1 {
+		text = fmt.Sprintf("%s/%d", r.ID, r.Attempt)
+	}
+	return markdown.Link(o.Cell(text, 40), o.Address(r.URL))
+}
+
+// Who names a person without a mention, or says that it is somebody.
+func (o Options) Who(login string) markdown.Text {
+	if login == "" {
+		return o.say("act.someone")
+	}
+	return markdown.Code(o.Redacted(login))
+}
+
+// Minute returns a time to the minute.
+func Minute(t time.Time) markdown.Text { return md(t.UTC().Format("2006-01-02 15:04") + " UTC") }
