@@ -153,3 +153,42 @@ func (MemberRestarted) event() routing.EventType { return EventRestarted }
 func (Finished) event() routing.EventType        { return EventFinished }
 func (Leased) event() routing.EventType          { return EventLeased }
 func (WorkDone) event() routing.EventType        { return EventDone }
+
+// Subject is what an event of the stream is about.
+type Subject struct {
+	ID               string // of the incident, "" for a sighting
+	Case, Checkpoint string // of the member, if the event is about one
+	How              How    // it left
+}
+
+// About returns what an event of the stream is about.
+func About(e routing.Event) (s Subject, err error) {
+	p, err := routing.PayloadAs[Payload](e)
+	switch p := p.(type) {
+	case Opened:
+		s.ID = p.ID
+	case Widened:
+		s.ID = p.ID
+	case Joined:
+		s = Subject{p.ID, p.Member.Case, p.Member.Checkpoint, ""}
+	case MemberLeft:
+		s = Subject{p.ID, p.Case, p.Checkpoint, p.How}
+	case Resolved:
+		s.ID = p.ID
+	case Reopened:
+		s.ID = p.ID
+	case CanaryChosen:
+		s = Subject{p.ID, p.Case, p.Checkpoint, ""}
+	case CanaryPassed:
+		s.ID = p.ID
+	case MemberRestarted:
+		s = Subject{p.ID, p.Case, p.Checkpoint, ""}
+	case Finished:
+		s.ID = p.ID
+	case Leased:
+		s.ID = p.ID
+	case WorkDone:
+		s.ID = p.ID
+	}
+	return s, err
+}

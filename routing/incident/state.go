@@ -165,6 +165,9 @@ var Projection = routing.Projection[State]{
 	Apply: State.Apply,
 }
 
+// Fold returns the incidents of a stream; see routing.Projection.
+func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
+
 // ByID returns the incident of an id.
 func (s State) ByID(id string) (Incident, bool) { return trackingissue.ByID(s.Incidents, id) }
 

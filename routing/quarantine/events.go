@@ -132,3 +132,31 @@ func (Passing) event() routing.EventType  { return EventPassing }
 func (Released) event() routing.EventType { return EventReleased }
 func (Leased) event() routing.EventType   { return EventLeased }
 func (WorkDone) event() routing.EventType { return EventDone }
+
+// About returns the id of the entry that an event of the stream is about.
+func About(e routing.Event) (id string, err error) {
+	p, err := routing.PayloadAs[Payload](e)
+	switch p := p.(type) {
+	case Flaked:
+		id = IDOf(p.Test)
+	case Proposed:
+		id = p.ID
+	case Began:
+		id = IDOf(p.Test)
+	case Fixing:
+		id = p.ID
+	case Reminded:
+		id = p.ID
+	case Expired:
+		id = p.ID
+	case Passing:
+		id = p.ID
+	case Released:
+		id = p.ID
+	case Leased:
+		id = p.ID
+	case WorkDone:
+		id = p.ID
+	}
+	return id, err
+}
