@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,89 +9,25 @@ import (
 	"github.com/switchback-ci/switchback/internal/sample"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/incident"
-	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
-// outage is the incidents of a repository over time, decided by the real rules.
-type outage struct {
-	t   testing.TB
-	key string
-	s   incident.State
-	at  time.Time
-	out []routing.Event
-}
-
-func newOutage(t testing.TB, repo string) *outage {
-	return &outage{t: t, key: routing.StreamKey(repo, routing.StreamIncidents), at: noon.Add(-3 * time.Hour)}
-}
-
-func (o *outage) steps() incident.Steps {
-	return incident.Steps{State: o.s, Now: o.at, Settings: incident.Defaults()}
-}
-
-func (o *outage) record(by string, ps []incident.Payload, err error) {
-	o.t.Helper()
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	for _, e := range incident.Events(ps, by, o.at) {
-		e.Stream = o.key
-		if o.s, err = o.s.Apply(e); err != nil {
-			o.t.Fatal(err)
-		}
-		o.out = append(o.out, e)
-	}
-	o.at = o.at.Add(time.Minute)
-}
-
-// fails has pull requests of several authors fail by one line of a log.
-func (o *outage) fails(line string, from, to int) {
-	o.t.Helper()
-	for n := from; n <= to; n++ {
-		v := routing.Verdict{Checkpoint: "ci", Result: routing.Fail, Class: routing.EnvIssue, At: o.at, Run: routing.Run{ID: fmt.Sprint(100 + n), Attempt: 1, SHA: fmt.Sprintf("%040x", n)}}
-		v.Failures = []routing.Failure{{Name: "TestStock", Kind: "test", Class: routing.EnvIssue, Message: line, Evidence: []routing.Evidence{{Text: line, Signal: "env-dns"}}}}
-		repo, _, _ := strings.Cut(o.key, "!")
-		ps, _, err := o.steps().See(incident.Seen{Case: fmt.Sprint(repo, "#", n), Author: fmt.Sprint("dev", n%3), Base: "main", Verdict: v})
-		o.record("", ps, err)
-	}
-}
-
-func (o *outage) stream() sample.Stream { return sample.Stream{Key: o.key, Events: o.out} }
-
 const dns = "getaddrinfo EAI_AGAIN registry.npmjs.org"
-
-// over has the newest incident end: said to be over, one case tried, and the others restarted.
-func (o *outage) over() incident.Incident {
-	o.t.Helper()
-	in := o.s.Incidents[len(o.s.Incidents)-1]
-	o.record("mona", o.steps().Close(in.ID, "closed/7", false), nil)
-	o.record("", o.steps().Due(in.ID), nil)
-	in, _ = o.s.ByID(in.ID)
-	o.record("", []incident.Payload{incident.MemberRestarted{ID: in.ID, Case: in.Canary.Case, Checkpoint: "ci"}}, nil)
-	ps, err := o.steps().Pass(in.Canary.Case, "ci", "abc")
-	o.record("", ps, err)
-	in, _ = o.s.ByID(in.ID)
-	for _, m := range in.Waiting() {
-		o.record("", []incident.Payload{incident.MemberRestarted{ID: in.ID, Case: m.Case, Checkpoint: "ci"}}, nil)
-	}
-	o.record("", o.steps().Due(in.ID), nil)
-	in, _ = o.s.ByID(in.ID)
-	return in
-}
 
 // The list has open incidents first; the page of one has cause, cases, time line and end. Both are
 // complete without script, and show nothing of repositories that the viewer may not read.
 func TestIncidentPagesS5_78(t *testing.T) {
 	t.Parallel()
-	past, now, hidden := newOutage(t, "acme/shop"), newOutage(t, "acme/web"), newOutage(t, "acme/hidden")
-	past.fails(dns, 1, 4)
-	over := past.over()
-	now.at = noon.Add(-5 * time.Hour)
-	now.fails("dial tcp: lookup db.internal: no such host", 1, 130)
-	open := now.s.Incidents[0]
-	now.record("", []incident.Payload{incident.WorkDone{Done: trackingissue.Done{ID: open.ID, Work: trackingissue.WorkIssue, Gen: open.Gen, Number: 77}}}, nil)
-	hidden.fails("dial tcp: lookup secret.internal: no such host", 1, 3)
-	on(t, []sample.Stream{past.stream(), now.stream(), hidden.stream()}, func(t *testing.T, s shown) {
+	past := &sample.Incidents{Repo: "acme/shop", At: noon.Add(-3 * time.Hour)}
+	now := &sample.Incidents{Repo: "acme/web", At: noon.Add(-5 * time.Hour)}
+	hidden := &sample.Incidents{Repo: "acme/hidden", At: noon.Add(-3 * time.Hour)}
+	past.Fail(dns, 1, 4)
+	past.End("mona")
+	over := past.Newest()
+	now.Fail("dial tcp: lookup db.internal: no such host", 1, 130)
+	open := now.Newest()
+	now.File(77)
+	hidden.Fail("dial tcp: lookup secret.internal: no such host", 1, 3)
+	on(t, []sample.Stream{past.Stream(), now.Stream(), hidden.Stream()}, func(t *testing.T, s shown) {
 		d := s.to(t, []string{"acme/shop", "acme/web"})
 		code, list := get(t, d, "/incidents")
 		wellFormed(t, "/incidents", list)
@@ -128,7 +63,7 @@ func TestIncidentPagesS5_78(t *testing.T) {
 				t.Errorf("S5-78: no link %s", want)
 			}
 		}
-		for _, path := range []string{"/incident/acme/hidden/" + hidden.s.Incidents[0].ID, "/incident/acme/shop/none", "/incident/acme/shop/" + open.ID} {
+		for _, path := range []string{"/incident/acme/hidden/" + hidden.Newest().ID, "/incident/acme/shop/none", "/incident/acme/shop/" + open.ID} {
 			if code, _ := get(t, d, path); code != http.StatusNotFound {
 				t.Errorf("S5-78: %s: %d", path, code)
 			}
@@ -163,12 +98,12 @@ func TestCaseLinksIncidentS5_78(t *testing.T) {
 func TestIncidentPagesAreHarmlessS5_78(t *testing.T) {
 	t.Parallel()
 	evil := "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202etxt.exe\x1b[31m\u200b"
-	o := newOutage(t, "acme/shop")
+	o := &sample.Incidents{Repo: "acme/shop", At: noon}
 	cause := incident.Cause{Kind: routing.IncidentBase, Checkpoint: evil, Print: "aa", Suite: evil, Name: evil}
 	member := incident.Member{Case: "acme/shop#1" + evil, Checkpoint: evil, Author: evil, Run: routing.Run{ID: evil, URL: "javascript:alert(1)", SHA: evil}}
-	o.record("", []incident.Payload{incident.Opened{ID: "x-1", Causes: []incident.Cause{cause}, Base: evil, Members: []incident.Member{member}, Red: []routing.Run{member.Run}}}, nil)
-	o.record(evil, o.steps().Close("x-1", "s", true), nil)
-	on(t, []sample.Stream{o.stream()}, func(t *testing.T, s shown) {
+	o.Record("", []incident.Payload{incident.Opened{ID: "x-1", Causes: []incident.Cause{cause}, Base: evil, Members: []incident.Member{member}, Red: []routing.Run{member.Run}}}, nil)
+	o.Record(evil, o.Steps().Close("x-1", "s", true), nil)
+	on(t, []sample.Stream{o.Stream()}, func(t *testing.T, s shown) {
 		d := s.to(t, nil)
 		for _, path := range []string{"/incidents", "/incident/acme/shop/x-1"} {
 			code, page := get(t, d, path)
