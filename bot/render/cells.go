@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // Cell returns a text of a run as code that does not end the cell of a table, a dash for none.
@@ -14,17 +15,18 @@ func (o Options) Cell(s string, most int) markdown.Text {
 	if s == "" {
 		return "–"
 	}
+	s = truncate.Head(s, 16*most, truncate.Ellipsis) // as it may be a megabyte
 	return markdown.Code(strings.ReplaceAll(markdown.Cut(o.Redacted(s), most), "|", "¦"))
 }
 
-// CaseCell names a case within its repository, in the cell of a table.
+// CaseCell names a case within its repository and links its pull request, in the cell of a table.
 func (o Options) CaseCell(key string) markdown.Text {
 	i := strings.IndexAny(key, "#@")
 	switch {
 	case i < 0:
 		return o.Cell(key, 120)
 	case key[i] == '#' && strings.Trim(key[i+1:], "0123456789") == "":
-		return md(key[i:])
+		return o.caseLink(key)
 	}
 	return o.Cell(key[i+1:], 120)
 }

@@ -18,8 +18,11 @@ var pages = page.New(files, "templates/*.md.tmpl")
 
 type md = markdown.Text
 
-// mostMembers is how many members the issue lists.
-const mostMembers = 100
+// How many members and causes the issue lists at most.
+const (
+	mostMembers = 100
+	mostCauses  = 20
+)
 
 // Title returns the title of the issue: plain text on one line.
 func Title(i incident.Incident, o render.Options) string {
@@ -34,24 +37,39 @@ type content struct {
 	Members                              []member
 }
 
+// forMarker is what the marker of the issue needs.
+const forMarker = 500
+
 // Body returns the issue, without its marker: how far the incident is, its causes, the cases that it
-// holds, and how it ends.
+// holds, as many as fit, and how it ends.
 func Body(i incident.Incident, o render.Options) markdown.Text {
+	for most := mostMembers; ; most /= 2 {
+		if text := body(i, most, o); len(text) <= o.MaxBytes()-forMarker || most == 0 {
+			return text
+		}
+	}
+}
+
+// body is Body with a number of members.
+func body(i incident.Incident, most int, o render.Options) markdown.Text {
 	l := o.Language
 	c := content{
 		Mention: md(o.Mentions()), Kind: l.Say("incident.kind." + string(i.Kind())),
 		State: l.Say("incident.state."+string(i.Standing), "since", render.Minute(i.OpenedAt), "resolved", render.Minute(i.ResolvedAt), "who", o.Who(i.By)),
 	}
-	for _, k := range i.Causes {
+	for _, k := range i.Causes[:min(len(i.Causes), mostCauses)] {
 		c.Causes = append(c.Causes, o.Cell(k.Text(), 300))
 	}
+	if n := len(i.Causes) - mostCauses; n > 0 {
+		c.Causes = append(c.Causes, l.Say("incident.more", "n", n))
+	}
 	var red []md
-	for _, r := range i.Red {
+	for _, r := range i.Red[:min(len(i.Red), mostCauses)] {
 		red = append(red, o.RunCell(r))
 	}
 	c.Red = markdown.Join(red, ", ")
 	for n, m := range i.Members {
-		if n == mostMembers {
+		if n == most {
 			c.More = l.Say("incident.more", "n", len(i.Members)-n)
 			break
 		}
