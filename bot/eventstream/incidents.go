@@ -94,7 +94,7 @@ func (w writer) incidents(events []routing.Event, seen int) error {
 		}
 		live, held := 0, 0
 		if i.Live() {
-			live, held = 1, len(i.Waiting())
+			live, held = 1, i.OnHold()
 		}
 		err := w.exec(`INSERT INTO projection_incident (key, repo, id, kind, cause, standing, live, opened, ended, members, on_hold, reopened, number, url)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)

@@ -63,7 +63,6 @@ const (
 type incidentView struct {
 	incident.Incident
 	Repo    string
-	OnHold  int
 	Issue   href
 	Base    href // branch
 	Causes  []causeView
@@ -123,7 +122,7 @@ func (p incidentPages) one(v Viewer, r *http.Request) (Page, error) {
 }
 
 func (p incidentPages) view(in incident.Incident, repo string, told []activity.Event, all bool) incidentView {
-	b := incidentView{Incident: in, Repo: repo, OnHold: len(in.Waiting()), Issue: p.links.issueHref(repo, in.Number, in.URL), All: all}
+	b := incidentView{Incident: in, Repo: repo, Issue: p.links.issueHref(repo, in.Number, in.URL), All: all}
 	if in.Base != "" {
 		b.Base = p.links.subjectHref(repo + "@" + in.Base)
 	}

@@ -50,12 +50,12 @@ func (n *teller) incidents(events []routing.Event, seen int) error {
 		return fmt.Errorf("%s: %w", n.key, err)
 	}
 	for i, e := range events[seen:] {
-		was := st
-		if st, err = st.Apply(e); err != nil {
-			return fmt.Errorf("event %d of %s: %w", seen+i+1, n.key, err)
-		}
 		about, err := incident.About(e)
 		if err != nil {
+			return fmt.Errorf("event %d of %s: %w", seen+i+1, n.key, err)
+		}
+		before, _ := st.ByID(about.ID)
+		if st, err = incident.Projection.Apply(st, e); err != nil {
 			return fmt.Errorf("event %d of %s: %w", seen+i+1, n.key, err)
 		}
 		in, ok := st.ByID(about.ID)
@@ -63,8 +63,7 @@ func (n *teller) incidents(events []routing.Event, seen int) error {
 			continue
 		}
 		x := IncidentChange{Incident: in.ID, Change: e.Type.Name(), Kind: in.Kind(), Cause: in.What(), Case: about.Case, Checkpoint: about.Checkpoint, How: about.How,
-			OnHold: len(in.Waiting()), Number: in.Number, URL: in.URL, By: e.Actor}
-		before, _ := was.ByID(in.ID)
+			OnHold: in.OnHold(), Number: in.Number, URL: in.URL, By: e.Actor}
 		switch {
 		case e.Type == incident.EventLeased, e.Type == incident.EventDone && !filed(before.Issue, in.Issue):
 			continue

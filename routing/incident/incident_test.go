@@ -393,3 +393,58 @@ func TestDismissedOpensNoneForADayS5_74(t *testing.T) {
 		t.Error("S5-74: a day later the cause opens none")
 	}
 }
+
+// A state stays what it was when events are applied to it: others decide on it.
+func TestApplyLeavesTheStateS5_76(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var events []routing.Event
+	step := func(ps []Payload, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := Events(ps, "", w.at)
+		before := fmt.Sprintf("%+v", w.s)
+		extended, err := Projection.Extend(w.s, "", 0, more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.record(ps, nil)
+		events = append(events, more...)
+		folded, err := Fold(events)
+		if err != nil || fmt.Sprintf("%+v", extended) != fmt.Sprintf("%+v", folded) {
+			t.Fatalf("S5-76: %+v,\nwant %+v: %v", folded, extended, err)
+		}
+		s, err := Fold(events[:len(events)-len(more)])
+		if err != nil || fmt.Sprintf("%+v", s) != before {
+			t.Fatalf("S5-76: the state has changed: %s,\nwant %+v: %v", before, s, err)
+		}
+		for _, e := range more {
+			again := fmt.Sprintf("%+v", s)
+			next, err := s.Apply(e)
+			if err != nil || fmt.Sprintf("%+v", s) != again {
+				t.Fatalf("S5-76: %s changes the state that it is applied to: %v", e.Type, err)
+			}
+			s = next
+		}
+		w.at = w.at.Add(time.Minute)
+	}
+	for n, author := range []string{"ann", "bob", "ann", "eve"} {
+		ps, _, err := w.steps().See(Seen{Case: fmt.Sprint("acme/app#", n), Author: author, Base: "main", Verdict: outage(n, dns, "a")})
+		step(ps, err)
+	}
+	id := w.s.Incidents[0].ID
+	step(w.steps().Leave("acme/app#3", "", LeftClosed), nil)
+	step(w.steps().Close(id, "closed", false), nil)
+	step(w.steps().Due(id), nil)
+	canary := w.s.Incidents[0].Canary
+	step([]Payload{MemberRestarted{ID: id, Case: canary.Case, Checkpoint: canary.Checkpoint}}, nil)
+	again := outage(9, dns, "a")
+	again.Run.ID = "again"
+	ps, _, err := w.steps().See(Seen{Case: canary.Case, Author: "ann", Base: "main", Verdict: again})
+	step(ps, err)
+	if len(w.s.Incidents) != 1 || w.s.Incidents[0].Reopened != 1 {
+		t.Fatalf("%+v", w.s)
+	}
+}

@@ -123,6 +123,17 @@ func (i Incident) Member(key, checkpoint string) (Member, bool) {
 	return Member{}, false
 }
 
+// OnHold counts the members that are on hold.
+func (i Incident) OnHold() int {
+	n := 0
+	for _, m := range i.Members {
+		if m.Waits() {
+			n++
+		}
+	}
+	return n
+}
+
 // Waiting returns the members that are on hold.
 func (i Incident) Waiting() []Member {
 	var out []Member
@@ -162,7 +173,18 @@ type State struct {
 // Projection folds the stream of a repository's incidents.
 var Projection = routing.Projection[State]{
 	New:   func(string) State { return State{} },
-	Apply: State.Apply,
+	Clone: State.clone,
+	Apply: State.apply,
+}
+
+// clone returns a copy that apply may change.
+func (s State) clone() State {
+	s.Incidents, s.Sightings = slices.Clone(s.Incidents), slices.Clone(s.Sightings)
+	for n := range s.Incidents {
+		i := &s.Incidents[n]
+		i.Causes, i.Members, i.Notes = slices.Clone(i.Causes), slices.Clone(i.Members), slices.Clone(i.Notes)
+	}
+	return s
 }
 
 // Fold returns the incidents of a stream; see routing.Projection.
@@ -226,13 +248,22 @@ const (
 	mostSightings = 500
 )
 
-// Apply returns s after an event, or why the event does not follow.
+// Apply returns s after an event, or why the event does not follow. It leaves s as it is.
 func (s State) Apply(ev routing.Event) (State, error) {
+	next, err := s.clone().apply(ev)
+	if err != nil {
+		return s, err
+	}
+	return next, nil
+}
+
+// apply is Apply that changes s: with a thousand members, copying them for each event would take a
+// second.
+func (s State) apply(ev routing.Event) (State, error) {
 	p, err := routing.PayloadAs[Payload](ev)
 	if err != nil {
 		return s, err
 	}
-	s.Incidents = slices.Clone(s.Incidents)
 	switch p := p.(type) {
 	case Sighted:
 		return s.sighted(p, ev.At)
@@ -242,7 +273,7 @@ func (s State) Apply(ev routing.Event) (State, error) {
 		return s.change(p.ID, nil, func(i *Incident) error {
 			for _, c := range p.Causes {
 				if !i.Has(c) {
-					i.Causes = append(slices.Clip(i.Causes), c)
+					i.Causes = append(i.Causes, c)
 				}
 			}
 			i.Redraw()
@@ -284,8 +315,8 @@ func (s State) Apply(ev routing.Event) (State, error) {
 		})
 	case Finished:
 		return s.change(p.ID, p.Lease, func(i *Incident) error {
-			if i.Standing != Resuming || len(i.Waiting()) > 0 {
-				return fmt.Errorf("it is %s, and %d members wait", i.Standing, len(i.Waiting()))
+			if i.Standing != Resuming || i.OnHold() > 0 {
+				return fmt.Errorf("it is %s, and %d members wait", i.Standing, i.OnHold())
 			}
 			i.Standing, i.EndedAt = Over, ev.At
 			i.note(Note{Kind: NoteFinished, At: ev.At})
@@ -302,25 +333,16 @@ func (s State) Apply(ev routing.Event) (State, error) {
 
 // change returns s with an incident changed by fn.
 func (s State) change(id string, lease *routing.Lease, fn func(*Incident) error) (State, error) {
-	err := trackingissue.Change(s.Incidents, "incident", id, lease, func(i *Incident) error {
-		i.Members, i.Notes = slices.Clone(i.Members), slices.Clone(i.Notes)
-		return fn(i)
-	})
-	return s, err
+	return s, trackingissue.Change(s.Incidents, "incident", id, lease, fn)
 }
 
 func (s State) sighted(p Sighted, at time.Time) (State, error) {
 	if p.Case == "" || p.Checkpoint == "" || len(p.Causes) == 0 {
 		return s, fmt.Errorf("a sighting without a case, a checkpoint or a cause")
 	}
-	kept := make([]Sighting, 0, len(s.Sightings)+1)
-	for _, x := range s.Sightings {
-		if at.Sub(x.At) <= SightingsLast {
-			kept = append(kept, x)
-		}
-	}
+	kept := slices.DeleteFunc(s.Sightings, func(x Sighting) bool { return at.Sub(x.At) > SightingsLast })
 	if n := len(kept) - mostSightings + 1; n > 0 {
-		kept = kept[n:]
+		kept = slices.Delete(kept, 0, n)
 	}
 	s.Sightings = append(kept, Sighting{p, at})
 	return s, nil
@@ -335,7 +357,7 @@ func (s State) opened(p Opened, at time.Time) (State, error) {
 	if p.ID == "" || len(p.Causes) == 0 || p.Causes[0].Kind == "" {
 		return s, fmt.Errorf("an incident without id or cause")
 	}
-	i := Incident{Issue: trackingissue.Issue{ID: p.ID, Lease: p.Lease}, Causes: p.Causes, Base: p.Base, Standing: Open, Red: p.Red, OpenedAt: at}
+	i := Incident{Issue: trackingissue.Issue{ID: p.ID, Lease: p.Lease}, Causes: slices.Clone(p.Causes), Base: p.Base, Standing: Open, Red: p.Red, OpenedAt: at}
 	for _, m := range p.Members {
 		if m.Joined.IsZero() {
 			m.Joined = at
