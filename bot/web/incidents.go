@@ -123,7 +123,7 @@ func (p incidentPages) one(v Viewer, r *http.Request) (Page, error) {
 
 func (p incidentPages) view(in incident.Incident, repo string, told []activity.Event, all bool) incidentView {
 	b := incidentView{Incident: in, Repo: repo, Issue: p.links.issueHref(repo, in.Number, in.URL), All: all}
-	if in.Base != "" {
+	if in.Base != "" && in.Kind() == routing.IncidentBase {
 		b.Base = p.links.subjectHref(repo + "@" + in.Base)
 	}
 	if in.SHA != "" {

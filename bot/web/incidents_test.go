@@ -42,6 +42,9 @@ func TestIncidentPagesS5_78(t *testing.T) {
 		if _, one := get(t, d, "/incidents?repo=acme/shop"); strings.Contains(one, "db.internal") || !strings.Contains(one, "registry.npmjs.org") {
 			t.Errorf("S5-78: those of one repository:\n%s", textOf(one))
 		}
+		if _, home := get(t, d, "/"); !strings.Contains(textOf(home), "db.internal in acme/web: 130 checkpoints on hold") || strings.Contains(home, "registry.npmjs.org") || strings.Contains(home, "secret") {
+			t.Errorf("S5-78: the overview:\n%s", textOf(home))
+		}
 		for path, wants := range map[string][]string{
 			"/incident/acme/shop/" + over.ID: {"over", "env-dns", "registry.npmjs.org", "acme/shop#4", "restarted", "mona said that the cause is over", "Chosen to be restarted first", "It is over: every case was restarted"},
 			"/incident/acme/web/" + open.ID:  {"open", "db.internal", "On hold 130", "acme/web#1", "30 more cases are not shown", "Issue #77", "closing its issue as completed", "and 107 more"},
