@@ -11,7 +11,7 @@ import (
 )
 
 // Cell returns a text of a run as code that does not end the cell of a table, a dash for none.
-func (o Options) Cell(s string, most int) markdown.Text {
+func Cell(s string, most int, o Options) markdown.Text {
 	if s == "" {
 		return "–"
 	}
@@ -20,19 +20,19 @@ func (o Options) Cell(s string, most int) markdown.Text {
 }
 
 // CaseCell names a case within its repository and links its pull request, in the cell of a table.
-func (o Options) CaseCell(key string) markdown.Text {
+func CaseCell(key string, o Options) markdown.Text {
 	i := strings.IndexAny(key, "#@")
 	switch {
 	case i < 0:
-		return o.Cell(key, 120)
+		return Cell(key, 120, o)
 	case key[i] == '#' && strings.Trim(key[i+1:], "0123456789") == "":
 		return o.caseLink(key)
 	}
-	return o.Cell(key[i+1:], 120)
+	return Cell(key[i+1:], 120, o)
 }
 
 // RunCell links a run, in the cell of a table.
-func (o Options) RunCell(r routing.Run) markdown.Text {
+func RunCell(r routing.Run, o Options) markdown.Text {
 	if r.ID == "" {
 		return "–"
 	}
@@ -40,11 +40,11 @@ func (o Options) RunCell(r routing.Run) markdown.Text {
 	if r.Attempt > 1 {
 		text = fmt.Sprintf("%s/%d", r.ID, r.Attempt)
 	}
-	return markdown.Link(o.Cell(text, 40), o.Address(r.URL))
+	return markdown.Link(Cell(text, 40, o), o.Address(r.URL))
 }
 
 // Who names a person without a mention, or says that it is somebody.
-func (o Options) Who(login string) markdown.Text {
+func Who(login string, o Options) markdown.Text {
 	if login == "" {
 		return o.say("act.someone")
 	}

@@ -172,7 +172,7 @@ func About(e routing.Event) (s Subject, err error) {
 	case Joined:
 		s = Subject{p.ID, p.Member.Case, p.Member.Checkpoint, ""}
 	case MemberLeft:
-		s = Subject{p.ID, p.Case, p.Checkpoint, p.How}
+		s = Subject(p)
 	case Resolved:
 		s.ID = p.ID
 	case Reopened:

@@ -55,17 +55,17 @@ func body(i incident.Incident, most int, o render.Options) markdown.Text {
 	l := o.Language
 	c := content{
 		Mention: md(o.Mentions()), Kind: l.Say("incident.kind." + string(i.Kind())),
-		State: l.Say("incident.state."+string(i.Standing), "since", render.Minute(i.OpenedAt), "resolved", render.Minute(i.ResolvedAt), "who", o.Who(i.By)),
+		State: l.Say("incident.state."+string(i.Standing), "since", render.Minute(i.OpenedAt), "resolved", render.Minute(i.ResolvedAt), "who", render.Who(i.By, o)),
 	}
 	for _, k := range i.Causes[:min(len(i.Causes), mostCauses)] {
-		c.Causes = append(c.Causes, o.Cell(k.Text(), 300))
+		c.Causes = append(c.Causes, render.Cell(k.Text(), 300, o))
 	}
 	if n := len(i.Causes) - mostCauses; n > 0 {
 		c.Causes = append(c.Causes, l.Say("incident.more", "n", n))
 	}
 	var red []md
 	for _, r := range i.Red[:min(len(i.Red), mostCauses)] {
-		red = append(red, o.RunCell(r))
+		red = append(red, render.RunCell(r, o))
 	}
 	c.Red = markdown.Join(red, ", ")
 	for n, m := range i.Members {
@@ -73,7 +73,7 @@ func body(i incident.Incident, most int, o render.Options) markdown.Text {
 			c.More = l.Say("incident.more", "n", len(i.Members)-n)
 			break
 		}
-		c.Members = append(c.Members, member{Case: o.CaseCell(m.Case), Checkpoint: o.Cell(m.Checkpoint, 120), Run: o.RunCell(m.Run), State: state(m, o)})
+		c.Members = append(c.Members, member{Case: render.CaseCell(m.Case, o), Checkpoint: render.Cell(m.Checkpoint, 120, o), Run: render.RunCell(m.Run, o), State: state(m, o)})
 	}
 	if i.Standing == incident.Open {
 		c.How = l.Say("incident.how." + string(i.Kind()))
@@ -97,5 +97,5 @@ func Note(n incident.Note, o render.Options) markdown.Text {
 	if n.By == "" && (n.Kind == incident.NoteResolved || n.Kind == incident.NoteReopened) {
 		id += ".run"
 	}
-	return o.Language.Say(id, "who", o.Who(n.By))
+	return o.Language.Say(id, "who", render.Who(n.By, o))
 }

@@ -52,17 +52,17 @@ type content struct {
 func Body(e quarantine.Entry, days int, o render.Options) markdown.Text {
 	l := o.Language
 	c := content{
-		State: state(e, o), Test: o.Cell(e.Title(), 300), Checkpoint: o.Cell(e.Checkpoint, 120), Owner: owners(e, o),
+		State: state(e, o), Test: render.Cell(e.Title(), 300, o), Checkpoint: render.Cell(e.Checkpoint, 120, o), Owner: owners(e, o),
 	}
 	if e.Fixer != "" && e.Open() {
 		c.Fixer = l.Say("quarantine.fixer", "who", markdown.Code(o.Redacted(e.Fixer)))
 	}
 	if e.File != "" {
-		c.File = o.Cell(e.File, 300)
+		c.File = render.Cell(e.File, 300, o)
 	}
 	for _, x := range e.Evidence {
 		c.Evidence = append(c.Evidence, evidence{
-			Case: o.CaseCell(x.Case), Commit: o.Cell(short(x.Failed.SHA), 20), Failed: o.RunCell(x.Failed), Passed: o.RunCell(x.Passed), When: render.Minute(x.At),
+			Case: render.CaseCell(x.Case, o), Commit: render.Cell(short(x.Failed.SHA), 20, o), Failed: render.RunCell(x.Failed, o), Passed: render.RunCell(x.Passed, o), When: render.Minute(x.At),
 		})
 	}
 	if e.Open() {
@@ -82,7 +82,7 @@ func state(e quarantine.Entry, o render.Options) md {
 	case quarantine.Seen:
 		return ""
 	}
-	return o.Language.Say("quarantine.state."+string(e.Standing), "until", render.Minute(e.Until), "who", o.Who(e.By))
+	return o.Language.Say("quarantine.state."+string(e.Standing), "until", render.Minute(e.Until), "who", render.Who(e.By, o))
 }
 
 // owners mentions the owners of the test: nobody else is mentioned in the issue.
@@ -113,7 +113,7 @@ func Note(e quarantine.Entry, n quarantine.Note, o render.Options) markdown.Text
 	if n.Kind == quarantine.NoteFixing && e.File == "" {
 		id += ".nofile"
 	}
-	text := o.Language.Say(id, "who", o.Who(n.By), "test", o.Cell(e.Title(), 300), "file", o.Cell(e.File, 300), "until", render.Minute(n.Until), "n", n.Passes)
+	text := o.Language.Say(id, "who", render.Who(n.By, o), "test", render.Cell(e.Title(), 300, o), "file", render.Cell(e.File, 300, o), "until", render.Minute(n.Until), "n", n.Passes)
 	switch n.Kind {
 	case quarantine.NoteFixing, quarantine.NoteReminder, quarantine.NoteExpired, quarantine.NotePassing:
 		o.Mention = strings.TrimSpace(strings.Join(e.Owners, " ") + " " + o.Mention)
