@@ -448,3 +448,27 @@ func TestApplyLeavesTheStateS5_76(t *testing.T) {
 		t.Fatalf("%+v", w.s)
 	}
 }
+
+// Messages and names of a megabyte have a cause that people can read, at most twenty a run.
+func TestHugeCausesS5_70(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"@octocat ", "가", "a.b.", "lookup "} {
+		huge := strings.Repeat(text, 1<<20/len(text))
+		v := outage(1, huge+"\nlookup db.internal: no such host", "a")
+		v.Failures[0].Evidence[0].Signal = huge
+		b := red(2)
+		for n := range 30 {
+			b.Failures = append(b.Failures, routing.Failure{Name: fmt.Sprint(n, huge), Suite: huge, Kind: "test", Class: routing.LogicError, Fingerprint: fmt.Sprintf("v1:%032x", 100+n)})
+		}
+		for _, causes := range [][]Cause{CausesOf(v), CausesOf(b)} {
+			if len(causes) == 0 || len(causes) > 20 {
+				t.Errorf("S5-70: %q: %d causes", text, len(causes))
+			}
+			for _, c := range causes {
+				if n := len(c.Text()); n == 0 || n > 250 || len(c.Service) > 150 {
+					t.Errorf("S5-70: %q: a cause of %d bytes, a service of %d", text, n, len(c.Service))
+				}
+			}
+		}
+	}
+}
