@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/history"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
 
@@ -235,7 +235,7 @@ var conclusions = []string{"success", "failure", "cancelled", "timed_out", "skip
 func knownConclusion(c string) bool { return c == "" || slices.Contains(conclusions, c) }
 
 // caseRef splits the key of a case into its repository and its subject.
-var caseRef = regexp.MustCompile(`^([^/\s]+/[^/#@\s]+)([#@].+)$`)
+var caseRef = lazyregexp.New(`^([^/\s]+/[^/#@\s]+)([#@].+)$`)
 
 func repositoryOf(key string) string {
 	if m := caseRef.FindStringSubmatch(key); m != nil {
