@@ -221,6 +221,24 @@ var (
 	red   = lazyregexp.New(`(?i)\b[1-9]\d* (?:\w+ )?(?:failed|failures?|failing|errors?|errored|broken)\b|\b(?:failed|failures?|errors?):? +[1-9]`)
 )
 
+// achieved is what a script says, in a few words, of what it got done in the end.
+var achieved = lazyregexp.New(`(?i)^\W{0,3}(?:all )?(?:ok|done|ready|success(?:ful(?:ly)?)?|(?:successfully )?(?:installed|downloaded|uploaded|published|deployed|released|pushed|migrated|built|compiled|generated|created|copied|saved|wrote|finished|completed))(?: [\w./:@‘’'"-]+){0,4}[.!]?$|^the (?:\w+ ){1,2}is (?:up|ready|running|reachable|available)[.!]?$|^\d{4}-\d\d-\d\d .* saved \[\d+(?:/\d+)?\]$`)
+
+// achieves reports whether the log ends in a line behind line no that says what was achieved. What a
+// failing script prints as it ends is rather what it stops or removes.
+func (r *recent) achieves(no int) bool {
+	lines := r.lines()
+	for i := len(lines) - 1; i >= 0 && lines[i].No > no; i-- {
+		if t := strings.TrimRight(lines[i].Text, " "); t != "" {
+			return achieved.MatchString(t) && !harmed.MatchString(t)
+		}
+	}
+	return false
+}
+
+// harmed are words by which a line says that not all is well.
+var harmed = lazyregexp.New(`(?i)\b(?:with(?:out)? (?:errors?|failures?|warnings?)|fail\w*|errors?|not|exit(?:ed)?|aborted|cancell?ed|partially)\b`)
+
 // beyond reports whether lines behind a complaint show that the log went on to something else: a
 // command that a shell echoed.
 func beyond(lines []testreport.Line) bool {
