@@ -68,7 +68,7 @@ func (h *heldTests) add(id history.ID, s history.Status, steps uint8) {
 
 // name adds the name of the test that was added last. The tests before it have theirs.
 func (h *heldTests) name(n history.Name) {
-	b := h.room(len(n.Suite) + len(n.Name) + len(n.File))
+	b := h.space(len(n.Suite) + len(n.Name) + len(n.File))
 	flags := byte(0)
 	if n.Suite != h.last.Suite {
 		flags |= otherSuite
@@ -93,8 +93,8 @@ func (h *heldTests) name(n history.Name) {
 	h.last = n
 }
 
-// room returns the block of names that texts of n bytes together fit into.
-func (h *heldTests) room(n int) []byte {
+// space returns the block of names that texts of n bytes together fit into.
+func (h *heldTests) space(n int) []byte {
 	n += 1 + 4*binary.MaxVarintLen32
 	if last := len(h.names) - 1; last >= 0 && cap(h.names[last])-len(h.names[last]) >= n {
 		return h.names[last]
