@@ -17,7 +17,7 @@ import (
 
 // heap is the size of the heap, in bytes, from which the garbage collector runs more often. With the
 // program itself a run then stays below 64 MiB.
-const heap = 31 << 20
+const heap = 33 << 20
 
 func main() {
 	// A run is short and keeps little. At Go's default setting a tenth of its time goes into
