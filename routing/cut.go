@@ -3,12 +3,15 @@ package routing
 import (
 	"bytes"
 	"compress/flate"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/switchback-ci/switchback/routing/history"
 )
@@ -96,6 +99,10 @@ func (c CutFailures) pack() []byte {
 	for _, f := range c { // apart, since they do not compress
 		raw = binary.LittleEndian.AppendUint64(raw, f.Print)
 	}
+	of := sha256.Sum256(raw)
+	if p := lastPacked.Load(); p != nil && p.of == of {
+		return slices.Clone(p.data)
+	}
 	out := bytes.NewBuffer(binary.AppendUvarint([]byte{cutVersion}, uint64(len(c))))
 	w := compressors.Get().(*flate.Writer)
 	defer compressors.Put(w)
@@ -107,8 +114,19 @@ func (c CutFailures) pack() []byte {
 	if err != nil {
 		return nil // a buffer does not fail
 	}
+	lastPacked.Store(&packed{of, slices.Clone(out.Bytes())})
 	return out.Bytes()
 }
+
+// packed are names and what pack made of them.
+type packed struct {
+	of   [sha256.Size]byte
+	data []byte
+}
+
+// lastPacked are the names packed last. The same are packed again for their size, for the event of a
+// run and for its id, and compressing costs most.
+var lastPacked atomic.Pointer[packed]
 
 // compressors are kept, since one takes more memory than all that it compresses, and names are packed
 // several times until they fit.

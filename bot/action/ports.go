@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/render/planview"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -62,7 +62,7 @@ func readPortInputs(get func(name, def string) string) (PortInputs, error) {
 	return in, nil
 }
 
-var planName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var planName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // plan returns where the plan is, and its name in the ledger: that of the input, else its path with
 // hyphens.
@@ -375,4 +375,4 @@ func workerEnv(text string) (env, secrets []string, err error) {
 	return env, secrets, nil
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -21,21 +21,19 @@ const mostTests = 1 << 20
 type inventory struct {
 	checkpoint string
 	next       Tests // gets all of it too; may be nil
-	sources    []blocks[history.Test]
-	named      []namedTests // of sources, where a run without failures is to be compared by them
-	held       int          // bytes of the names that named holds
+	sources    []heldTests
 	tests      int
+	bytes      int  // of the names of the tests
 	naming     bool // the names are kept too
 	owner      func(file string) string
-	names      []blocks[history.Name]
 }
 
-// mostNames bounds the names of the tests of a run that are held in memory, in bytes.
+// mostNames bounds the names, in bytes, by which a run without failures is compared with others.
 const mostNames = 32 << 20
 
 // Source implements Tests.
 func (in *inventory) Source() {
-	in.sources, in.names, in.named = append(in.sources, nil), append(in.names, nil), append(in.named, namedTests{})
+	in.sources = append(in.sources, heldTests{})
 	if in.next != nil {
 		in.next.Source()
 	}
@@ -49,30 +47,32 @@ func (in *inventory) Add(t *testreport.Test) {
 	if in.tests++; in.tests > mostTests {
 		return
 	}
-	test := history.Test{ID: history.TestID(in.checkpoint, t.Suite, t.Name), Steps: history.StepsOf(t.Duration)}
+	to := &in.sources[len(in.sources)-1]
+	to.add(history.TestID(in.checkpoint, t.Suite, t.Name), statusOf(t), history.StepsOf(t.Duration))
+	in.bytes += len(t.Suite) + len(t.Name) + len(t.File)
+	if in.bytes <= mostNames {
+		to.compared++
+	}
+	if in.bytes <= mostNames || in.naming {
+		to.name(history.Name{Suite: t.Suite, Name: t.Name, File: t.File})
+	}
+}
+
+func statusOf(t *testreport.Test) history.Status {
 	switch {
 	case t.Flaky:
-		test.Status = history.Flaky
+		return history.Flaky
 	case t.Status == testreport.Passed:
-		test.Status = history.Passed
+		return history.Passed
 	case t.Status == testreport.Skipped:
-		test.Status = history.Skipped
-	default:
-		test.Status = history.Failed
+		return history.Skipped
 	}
-	last := len(in.sources) - 1
-	in.sources[last].add(test)
-	if in.naming {
-		in.names[last].add(history.Name{Suite: t.Suite, Name: t.Name, File: t.File})
-	}
-	if in.held += len(t.Suite) + len(t.Name) + len(t.File); in.held <= mostNames {
-		in.named[last].add(history.Named{ID: test.ID, Status: test.Status, Suite: t.Suite, Name: t.Name, File: t.File})
-	}
+	return history.Failed
 }
 
 // Leave implements Tests.
 func (in *inventory) Leave(source int) {
-	in.sources[source], in.names[source], in.named[source] = nil, nil, namedTests{}
+	in.sources[source] = heldTests{}
 	if in.next != nil {
 		in.next.Leave(source)
 	}
@@ -85,7 +85,14 @@ func (in *inventory) packed(v routing.Verdict) (held, whole []byte) {
 		return nil, nil
 	}
 	failed := routing.FailedTests(in.checkpoint, v)
-	tests := joined(in.sources, len(failed))
+	n := 0
+	for i := range in.sources {
+		n += in.sources[i].ids.len()
+	}
+	tests := make([]history.Test, 0, n+len(failed))
+	for i := range in.sources {
+		tests = in.sources[i].appendTo(tests)
+	}
 	partial := len(tests) < v.Counts.Tests || v.Dropped > 0
 	tests = append(tests, failed...)
 	inv := history.New(tests, partial)
@@ -101,7 +108,13 @@ func (in *inventory) packed(v routing.Verdict) (held, whole []byte) {
 
 // packedNames returns the names of the tests, nil where they are not wanted or there are none.
 func (in *inventory) packedNames() []byte {
-	names := joined(in.names, 0)
+	if !in.naming {
+		return nil
+	}
+	var names []history.Name
+	for i := range in.sources {
+		names = append(names, in.sources[i].unpack(in.sources[i].named)...)
+	}
 	if len(names) == 0 {
 		return nil
 	}
@@ -148,14 +161,14 @@ func redacted(names []history.Name) []history.Name {
 // ran returns the tests of a run without failures with their names.
 func (in *inventory) ran(v routing.Verdict) history.Ran {
 	n := 0
-	for i := range in.named {
-		n += in.named[i].tests.len()
+	for i := range in.sources {
+		n += in.sources[i].compared
 	}
 	tests := make([]history.Named, 0, n)
-	for i := range in.named {
-		tests = in.named[i].appendTo(tests)
+	for i := range in.sources {
+		tests = in.sources[i].appendNamed(tests, in.sources[i].compared)
 	}
-	return history.NewRan(tests, in.held > mostNames || in.tests > mostTests || len(tests) < v.Counts.Tests || v.Dropped > 0)
+	return history.NewRan(tests, in.bytes > mostNames || in.tests > mostTests || len(tests) < v.Counts.Tests || v.Dropped > 0)
 }
 
 // logged returns the sources that are logs and name tests, and which failing tests no other source
@@ -167,15 +180,15 @@ func (in *inventory) logged(sources []Source, v routing.Verdict) (jobs []string,
 	reported, inLogs := map[history.ID]bool{}, map[history.ID]bool{}
 	for i, of := range in.sources {
 		log := i < len(sources) && sources[i].JobLog != ""
-		if log && len(of) > 0 {
+		if log && len(of.ids) > 0 {
 			jobs = append(jobs, sources[i].JobLog)
 		}
-		for _, b := range of {
-			for _, t := range b {
+		for _, ids := range of.ids {
+			for _, id := range ids {
 				if log {
-					inLogs[t.ID] = true
+					inLogs[id] = true
 				} else {
-					reported[t.ID] = true
+					reported[id] = true
 				}
 			}
 		}

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Handoffs are the ways to reach workers, and for whose changes anybody but the author is reached.
@@ -224,7 +224,7 @@ func (f File) Starts() map[string]bool {
 	return out
 }
 
-var handle = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9_.-]*(?:\[bot\])?(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)?$`)
+var handle = lazyregexp.New(`^@?[A-Za-z0-9][A-Za-z0-9_.-]*(?:\[bot\])?(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)?$`)
 
 // Handles returns the logins and teams, without "@", that the configuration mentions. Workflows may be
 // triggered by their mention in a comment, whoever wrote it.

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/suggest"
 	"github.com/switchback-ci/switchback/routing/truncate"
 	"gopkg.in/yaml.v3"
@@ -154,10 +154,10 @@ func (d document) values(n *yaml.Node, path []string) {
 }
 
 var (
-	typeErrorRE = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
-	unknownRE   = regexp.MustCompile(`(?s)^field (.+) not found in type config\.(\S+)$`)
-	wrongTypeRE = regexp.MustCompile("(?s)^cannot unmarshal !!?(\\S*)(?: `(.*)`)? into (.*)$")
-	doubleRE    = regexp.MustCompile(`(?s)^mapping key (.+) already defined at line (\d+)$`)
+	typeErrorRE = lazyregexp.New(`(?s)^line (\d+): (.*)$`)
+	unknownRE   = lazyregexp.New(`(?s)^field (.+) not found in type config\.(\S+)$`)
+	wrongTypeRE = lazyregexp.New("(?s)^cannot unmarshal !!?(\\S*)(?: `(.*)`)? into (.*)$")
+	doubleRE    = lazyregexp.New(`(?s)^mapping key (.+) already defined at line (\d+)$`)
 )
 
 func lineError(line int, format string, a ...any) string {

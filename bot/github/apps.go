@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // HookDelivery is one attempt of GitHub to deliver a webhook to the App.
@@ -86,7 +87,7 @@ type MadeApp struct {
 	PrivateKey    string // PEM
 }
 
-var manifestCode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+var manifestCode = lazyregexp.New(`^[A-Za-z0-9_-]{1,128}$`)
 
 // ConvertManifest exchanges the code with which GitHub sent somebody back for
 // the App that was made. A code is good for an hour and for one exchange: a

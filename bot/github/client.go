@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/github/ratelimit"
 	"github.com/switchback-ci/switchback/bot/sleep"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
 
@@ -173,7 +173,7 @@ type Repo struct{ Owner, Name string }
 
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
-var repoName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9._-]{1,100})$`)
+var repoName = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9._-]{1,100})$`)
 
 // ParseRepo reads "owner/name" and refuses what cannot be a repository.
 func ParseRepo(s string) (Repo, error) {

@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/advice"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
 
@@ -336,7 +336,7 @@ func (t *transport) remember(ctx context.Context, res *http.Response) {
 	res.Header.Del("X-Ratelimit-Reset")
 }
 
-var issuePath = regexp.MustCompile(`/issues/\d+$`)
+var issuePath = lazyregexp.New(`/issues/\d+$`)
 
 // redirect follows redirects of the API to itself, for a repository that was
 // renamed. A transferred issue is not followed, nor is a write that would turn

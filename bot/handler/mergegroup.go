@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Bounds of what is asked about a merge group.
@@ -162,14 +162,14 @@ func pullsBetween(ctx context.Context, d Deps, base, begin, head string) (number
 }
 
 var (
-	mergedSubject   = regexp.MustCompile(`^Merge pull request #([1-9][0-9]{0,8}) from `)
-	squashedSubject = regexp.MustCompile(`\(#([1-9][0-9]{0,8})\)\s*$`)
+	mergedSubject   = lazyregexp.New(`^Merge pull request #([1-9][0-9]{0,8}) from `)
+	squashedSubject = lazyregexp.New(`\(#([1-9][0-9]{0,8})\)\s*$`)
 )
 
 // pullIn returns the pull request that the first line of a commit's message names as GitHub does when
 // it merges or squashes, 0 for none.
 func pullIn(subject string) int {
-	for _, form := range []*regexp.Regexp{mergedSubject, squashedSubject} {
+	for _, form := range []*lazyregexp.Regexp{mergedSubject, squashedSubject} {
 		if m := form.FindStringSubmatch(subject); m != nil {
 			n, _ := strconv.Atoi(m[1])
 			return n

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // review routes a submitted pull request review as a run of its checkpoint.
@@ -100,8 +100,8 @@ func ReviewOf(r Review) (routing.ReviewResult, bool) {
 }
 
 var (
-	jsonBlock = regexp.MustCompile("(?s)```(?:json)?\\s*\\n(\\{.*?\\})\\s*\\n```")
-	issueLine = regexp.MustCompile(`(?i)^\s*(?:[-*]\s+)?\**(blocker|critical|major|minor)\**\s*(?:\(([^)]*)\)|\[([^\]]*)\])?\**\s*:\**\s*(?:([\w./-]+\.\w+):(\d{1,9}):?\s+)?(.+)$`)
+	jsonBlock = lazyregexp.New("(?s)```(?:json)?\\s*\\n(\\{.*?\\})\\s*\\n```")
+	issueLine = lazyregexp.New(`(?i)^\s*(?:[-*]\s+)?\**(blocker|critical|major|minor)\**\s*(?:\(([^)]*)\)|\[([^\]]*)\])?\**\s*:\**\s*(?:([\w./-]+\.\w+):(\d{1,9}):?\s+)?(.+)$`)
 )
 
 func structured(body string) (routing.ReviewResult, bool) {

@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // A file's name is the key, so written that no two keys share a name on any
@@ -28,7 +29,7 @@ const (
 )
 
 // reserved are the names that Windows keeps for devices, whatever follows a dot.
-var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
+var reserved = lazyregexp.New(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
 // FileName returns the name of the file that holds the stream of key, e.g.
 // "acme+app=12.jsonl" for "acme/app#12". Different keys have names that differ

@@ -3,13 +3,13 @@ package render
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/render/catalog"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Language is the language of the fixed texts; see package catalog.
@@ -107,9 +107,9 @@ type Approval struct {
 }
 
 var (
-	repoName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
-	commitHash  = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
-	mentionName = regexp.MustCompile(`^@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\[bot\])?(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?$`)
+	repoName    = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
+	commitHash  = lazyregexp.New(`^[0-9a-f]{7,64}$`)
+	mentionName = lazyregexp.New(`^@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\[bot\])?(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?$`)
 )
 
 // mention returns the mentions of o that have the form of one, separated by spaces.

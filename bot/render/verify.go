@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/marker"
 )
 
@@ -30,8 +30,8 @@ type VerifiedPacket struct {
 }
 
 var (
-	fenceOpen  = regexp.MustCompile("^(`{3,}|~{3,})[ \t]*([A-Za-z]*)[ \t]*$")
-	fenceClose = regexp.MustCompile("^(`{3,}|~{3,})[ \t]*$")
+	fenceOpen  = lazyregexp.New("^(`{3,}|~{3,})[ \t]*([A-Za-z]*)[ \t]*$")
+	fenceClose = lazyregexp.New("^(`{3,}|~{3,})[ \t]*$")
 )
 
 // VerifyPackets returns the packets of a comment, one for each section that has one, in their order,

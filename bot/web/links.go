@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
@@ -132,7 +132,7 @@ func (l links) subject(key string) string {
 	return fmt.Sprint(l.names.Now(repo), key[len(repo):])
 }
 
-var hexName = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+var hexName = lazyregexp.New(`^[0-9a-f]{7,64}$`)
 
 func digits(s string) bool {
 	return s != "" && len(s) < 20 && strings.Trim(s, "0123456789") == ""

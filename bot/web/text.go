@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
@@ -46,7 +46,7 @@ func some(list []string) string {
 	return strings.Join(out, ", ")
 }
 
-var plainName = regexp.MustCompile(`^[\w./-]{1,100}$`)
+var plainName = lazyregexp.New(`^[\w./-]{1,100}$`)
 
 // anchor returns a name as part of an id on a page: the name, or its digest if links would escape
 // some of its characters.

@@ -357,7 +357,7 @@ func TestCoreIsFreeOfFeatures(t *testing.T) {
 // buildsAlone are the packages of the core that have no feature among their dependencies, direct
 // or indirect.
 var buildsAlone = []string{
-	"routing", "routing/answers", "routing/diagnosis", "routing/diagnosis/multimatch", "routing/escalation", "routing/internal/lazyregexp",
+	"routing", "routing/answers", "routing/diagnosis", "routing/diagnosis/multimatch", "routing/escalation", "routing/lazyregexp",
 	"routing/replay", "routing/testreport", "bot/ctrf", "bot/database", "bot/github", "bot/github/ratelimit", "bot/ledger", "bot/ledger/gitbranch",
 	"bot/ledger/sqlledger", "bot/pipeline", "bot/server/credentials", "bot/server/queue", "bot/config", "bot/pipeline/effect", "bot/render", "bot/analysis",
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
 
@@ -94,7 +94,7 @@ type demo struct {
 }
 
 // jsonBlock is the JSON for agents at the end of a comment.
-var jsonBlock = regexp.MustCompile("(?s)```json\n.*?\n```")
+var jsonBlock = lazyregexp.New("(?s)```json\n.*?\n```")
 
 func (d *demo) run(ctx context.Context, dir string) error {
 	led, err := ledger.OpenPath(dir)

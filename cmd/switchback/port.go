@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/plans/requests"
 	"github.com/switchback-ci/switchback/bot/plans/worker"
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -50,7 +50,7 @@ func planNamed(given string) (name, file string) {
 	return given, ""
 }
 
-var planName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var planName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // stream opens the stream of a port.
 func (p portPlace) stream(ctx context.Context, getenv func(string) string) (*worker.Journal, error) {

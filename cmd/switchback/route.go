@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/history"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/suggest"
 )
@@ -258,7 +258,7 @@ func checkConclusion(c string) error {
 }
 
 // caseRef splits the key of a case into its repository and its subject.
-var caseRef = regexp.MustCompile(`^([^/\s]+/[^/#@\s]+)([#@].+)$`)
+var caseRef = lazyregexp.New(`^([^/\s]+/[^/#@\s]+)([#@].+)$`)
 
 // notACase is the usage error of a flag that takes the key of a case.
 func notACase(flag, key string) error {

@@ -1,10 +1,11 @@
 package answers
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Checkboxes is what a body says of its checkboxes. A box that stands there twice
@@ -18,9 +19,9 @@ type Checkboxes struct {
 }
 
 var (
-	headLine = regexp.MustCompile(`^ {0,3}<!-- switchback:checkboxes nonce=([0-9a-f]{4,64}) gen=([0-9]{1,9}) sha=([0-9a-f]{7,64}|-) -->[ \t]*$`)
-	boxLine  = regexp.MustCompile(`^( {0,3}(?:[-*+]|[0-9]{1,9}[.)])[ \t]{1,4}\[)([ xX])(\][ \t].*)$`)
-	boxID    = regexp.MustCompile(`<!-- ?sb:([a-z0-9][a-z0-9:.-]{0,79}) ?-->`)
+	headLine = lazyregexp.New(`^ {0,3}<!-- switchback:checkboxes nonce=([0-9a-f]{4,64}) gen=([0-9]{1,9}) sha=([0-9a-f]{7,64}|-) -->[ \t]*$`)
+	boxLine  = lazyregexp.New(`^( {0,3}(?:[-*+]|[0-9]{1,9}[.)])[ \t]{1,4}\[)([ xX])(\][ \t].*)$`)
+	boxID    = lazyregexp.New(`<!-- ?sb:([a-z0-9][a-z0-9:.-]{0,79}) ?-->`)
 )
 
 // Parse reads the checkboxes of a body that people may have edited: lines may have

@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
@@ -248,7 +248,7 @@ func Head(nonce string, gen int, sha string) string {
 	return fmt.Sprintf("<!-- switchback:checkboxes nonce=%s gen=%d sha=%s -->", nonce, gen, sha)
 }
 
-var commitHash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+var commitHash = lazyregexp.New(`^[0-9a-f]{7,64}$`)
 
 // Line returns the line of a box with its text, which is safe Markdown on one
 // line. cmark-gfm shows a box as ticked if "[x]" stands anywhere on its line, so

@@ -1,8 +1,9 @@
 package answers
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // live calls fn with the number and the text of each line of a post that is
@@ -41,7 +42,7 @@ func live(lines []string, fn func(i int, line string)) {
 }
 
 // blockStart matches what ends a paragraph by beginning something else.
-var blockStart = regexp.MustCompile(`^(?:(?:[-*+]|1[.)])(?: |$)|#{1,6}(?: |$)|<|(?:[-*_] *){3,}$)`)
+var blockStart = lazyregexp.New(`^(?:(?:[-*+]|1[.)])(?: |$)|#{1,6}(?: |$)|<|(?:[-*_] *){3,}$)`)
 
 // fenceOf returns the run of backticks or tildes that opens a fence, if s is
 // one: three backticks with a fourth behind them on the line are a code span.
@@ -74,8 +75,8 @@ func hiddenAfter(line string, open bool) bool {
 }
 
 var (
-	codeSpan = regexp.MustCompile("``[^`]+``|`[^`]+`")
-	listItem = regexp.MustCompile(`^(?:(?:[-*+]|[0-9]{1,9}[.)]) {1,4})+`)
+	codeSpan = lazyregexp.New("``[^`]+``|`[^`]+`")
+	listItem = lazyregexp.New(`^(?:(?:[-*+]|[0-9]{1,9}[.)]) {1,4})+`)
 )
 
 // endsSoon reports whether a comment that began within a paragraph ends within
@@ -102,6 +103,6 @@ func rawAfter(line string, open bool) bool {
 	return !strings.Contains(s, "</pre>") && !strings.Contains(s, "</code>")
 }
 
-var rawTag = regexp.MustCompile(`^<(?:pre|code)(?:[ \t>]|$)`)
+var rawTag = lazyregexp.New(`^<(?:pre|code)(?:[ \t>]|$)`)
 
 func split(body string) []string { return strings.Split(body, "\n") }

@@ -1,8 +1,9 @@
 package answers
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Reply is a comment taken apart as the answer to the question of an issue.
@@ -47,8 +48,8 @@ func ReadReply(comment, body string, command func(line string) (text string, ok 
 }
 
 var (
-	hiddenPart = regexp.MustCompile(`<!--.*?-->`)
-	tick       = regexp.MustCompile(`\[[ xX]\]`)
+	hiddenPart = lazyregexp.New(`<!--.*?-->`)
+	tick       = lazyregexp.New(`\[[ xX]\]`)
 )
 
 // quoted is a line of the body as "Quote reply" copies it: what is hidden is

@@ -6,7 +6,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )

@@ -421,3 +421,45 @@ func TestRunsOfTests(t *testing.T) {
 		}
 	}
 }
+
+// TestFailuresThatWereSurvived: a log without tests that ends in what was achieved is not red for a
+// failure before that, and not green either. What failed behind it, or a line that does not say that
+// all is well, leaves it red.
+func TestFailuresThatWereSurvived(t *testing.T) {
+	t.Parallel()
+	const failed = "curl: (7) Failed to connect to 127.0.0.1 port 3010 after 0 ms: Couldn't connect to server\n"
+	for text, want := range map[string]routing.Result{
+		failed:                              routing.Fail,
+		failed + "the server is up\n":       routing.Unclear,
+		failed + "trying again\ndone\n":     routing.Unclear,
+		failed + "downloaded from mirror\n": routing.Unclear,
+		failed + "Done.\n\n":                routing.Unclear,
+		failed + "2026-01-15 10:00:00 (4.42 MB/s) - ‘file’ saved [16/16]\n": routing.Unclear,
+		"downloaded\n" + failed:                                         routing.Fail,
+		failed + "done\n" + failed:                                      routing.Fail,
+		failed + "completed with errors\n":                              routing.Fail,
+		failed + "Done: not installed\n":                                routing.Fail,
+		failed + "Cleaning up\n":                                        routing.Fail,
+		failed + "removed the container\n":                              routing.Fail,
+		failed + "the server is down\n":                                 routing.Fail,
+		failed + "compilation terminated.\n":                            routing.Fail,
+		failed + "Finished: FAILURE\n":                                  routing.Fail,
+		failed + "done\n##[error]Process completed with exit code 7.\n": routing.Fail,
+	} {
+		if d := diagnoseText(t, text, Options{}); d.Result != want {
+			t.Errorf("%q is %s, want %s", text, d.Result, want)
+		}
+		if d := diagnoseText(t, text, Options{Conclusion: "failure"}); d.Result != routing.Fail {
+			t.Errorf("%q is %s in a run that failed", text, d.Result)
+		}
+	}
+	for _, end := range []string{"", "done\n"} {
+		text := "not ok 1 - adds\nok 1 sums\n# tests 1\n# pass 1\n# fail 0\n1..1\n" + end
+		if d := diagnoseText(t, text, Options{}); d.Result != routing.Fail {
+			t.Errorf("TAP behind a point that failed is %s", d.Result)
+		}
+		if d := diagnoseText(t, text, Options{Conclusion: "success"}); d.Result != routing.Pass || len(d.Failures) > 0 {
+			t.Errorf("TAP behind a point that failed is %s in a run that succeeded", d.Result)
+		}
+	}
+}

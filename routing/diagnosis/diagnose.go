@@ -157,7 +157,8 @@ func (o *output) failed() bool {
 }
 
 // believed reports whether the line r can decide. In a run that failed it always can; in one whose
-// tests passed only a fatal line at the very end can.
+// tests passed only a fatal line at the very end can. Where neither is known, the log must not go on
+// to something that succeeds: a script tolerated the failure, or tried again.
 func (o *output) believed(r ranked) bool {
 	switch {
 	case o.failed() || o.opt.Conclusion == "timed_out":
@@ -168,7 +169,7 @@ func (o *output) believed(r ranked) bool {
 		behind := max(o.col.good, o.col.runs.total) > r.no || o.col.recent.succeedsBehind(r.no)
 		return r.rule.Fatal && o.col.last-r.no <= 50 && !behind
 	}
-	return r.score >= 60
+	return r.score >= 60 && !o.col.recent.achieves(r.no)
 }
 
 // lastWords returns the failure that the very end of the log states, "" if none. In a run that

@@ -6,7 +6,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis/rank"
 	coursesteps "github.com/switchback-ci/switchback/routing/diagnosis/steps"
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 

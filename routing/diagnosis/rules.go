@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis/multimatch"
 	"github.com/switchback-ci/switchback/routing/diagnosis/rank"
@@ -17,7 +15,7 @@ import (
 )
 
 //go:embed rules.yaml
-var rulesYAML []byte
+var rulesYAML string
 
 // Role is the meaning of a line that a rule matches.
 type Role string
@@ -58,10 +56,6 @@ type Rule struct {
 	Suggestion   string        `yaml:"suggestion"`
 	SuggestionKo string        `yaml:"suggestion_ko"`
 	EndsRun      bool          `yaml:"ends_run"` // among the last lines of a log it outweighs tests that passed, as wrappers do
-	Examples     struct {
-		Positive []string `yaml:"positive"`
-		Negative []string `yaml:"negative"`
-	} `yaml:"examples"`
 
 	user bool
 }
@@ -94,10 +88,8 @@ type Rules struct {
 }
 
 var builtin = sync.OnceValues(func() ([]*Rule, error) {
-	var list []*Rule
-	dec := yaml.NewDecoder(strings.NewReader(string(rulesYAML)))
-	dec.KnownFields(true)
-	if err := dec.Decode(&list); err != nil {
+	list, err := readRules(rulesYAML)
+	if err != nil {
 		return nil, fmt.Errorf("rules.yaml: %w", err)
 	}
 	var errs []error

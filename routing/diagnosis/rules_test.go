@@ -2,22 +2,90 @@ package diagnosis
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// TestRuleExamples runs every rule against the lines it names.
-func TestRuleExamples(t *testing.T) {
-	list, err := builtin()
+// documented is a rule with the lines that rules.yaml names for it.
+type documented struct {
+	Rule     `yaml:",inline"`
+	Examples struct {
+		Positive []string `yaml:"positive"`
+		Negative []string `yaml:"negative"`
+	} `yaml:"examples"`
+}
+
+// documentedRules are the built-in rules as a reader of all YAML reads them.
+func documentedRules(t *testing.T) []documented {
+	t.Helper()
+	var list []documented
+	dec := yaml.NewDecoder(strings.NewReader(rulesYAML))
+	dec.KnownFields(true)
+	if err := dec.Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		if err := list[i].prepare(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// TestRulesAreYAML: the built-in rules are what any reader of YAML reads.
+func TestRulesAreYAML(t *testing.T) {
+	t.Parallel()
+	got, err := builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
+	want := documentedRules(t)
+	if len(got) != len(want) {
+		t.Fatalf("%d rules, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if !reflect.DeepEqual(*got[i], want[i].Rule) {
+			t.Errorf("the rule is %+v, want %+v", *got[i], want[i].Rule)
+		}
+	}
+}
+
+// TestRulesAreRead: what is no line of a rule is an error with its line.
+func TestRulesAreRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"id: a":                                 "line 1: not a key of a rule",
+		"- id: a\n   role: error":               "line 2: not a key of a rule",
+		"- id: a\n  colour: red":                "line 2: colour: is not a key of a rule",
+		"- id: a\n  priority: high":             "line 2: priority: ",
+		"- id: a\n  weak: perhaps":              "line 2: weak: ",
+		"- id: a\n  pattern: 'b":                "line 2: pattern: the text does not end",
+		"- id: a\n  pattern: 'b' c":             `line 2: pattern: " c" follows the text`,
+		"- id: a\n  pattern: \"b":               "line 2: pattern: ",
+		"- id: a\n  not: 'b'":                   "line 2: not: not a list of texts in quotes",
+		"- id: a\n  not: ['b', c]":              "line 2: not: not a list of texts in quotes",
+		"- id: a\n  not: ['b', 'c]":             "line 2: not: the text does not end",
+		"- id: a\n  examples:\n    x: []\n  y:": "line 4: y: is not a key of a rule",
+	} {
+		if _, err := readRules(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestRuleExamples runs every rule against the lines it names.
+func TestRuleExamples(t *testing.T) {
+	list := documentedRules(t)
 	seen := map[string]bool{}
-	for _, r := range list {
+	for i := range list {
+		r := &list[i]
 		t.Run(r.ID, func(t *testing.T) {
 			if seen[r.ID] {
 				t.Errorf("the id is used twice")
@@ -30,7 +98,7 @@ func TestRuleExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			re := regexp.MustCompile(r.Pattern)
-			alone, err := only(r)
+			alone, err := only(&r.Rule)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +127,7 @@ func TestRuleExamples(t *testing.T) {
 func TestRulesDoNotHideEachOther(t *testing.T) {
 	rules := matcher{rules: Default()}
 	rules.ready()
-	for _, r := range rules.rules.list {
+	for _, r := range documentedRules(t) {
 		if r.Role != RoleError || r.Scope == ScopeFailure {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 

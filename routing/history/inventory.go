@@ -8,7 +8,6 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"errors"
-	"hash/fnv"
 	"io"
 	"math/bits"
 	"slices"
@@ -31,11 +30,15 @@ func FingerprintOf(text string) uint64 {
 
 // hash is FNV-1a over texts, each followed by a byte that no UTF-8 text holds.
 func hash(texts ...string) uint64 {
-	h := fnv.New64a()
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := uint64(offset)
 	for _, t := range texts {
-		h.Write(append([]byte(t), 0xff))
+		for i := range len(t) {
+			h = (h ^ uint64(t[i])) * prime
+		}
+		h = (h ^ 0xff) * prime
 	}
-	return h.Sum64()
+	return h
 }
 
 // Status is how a test ended.
@@ -64,9 +67,9 @@ func (s Status) String() string {
 // Test is one test of a run.
 type Test struct {
 	ID          ID
-	Status      Status
 	Fingerprint uint64 // of the failure, 0 where it has none
-	Steps       uint8  // duration, see StepsOf
+	Status      Status
+	Steps       uint8 // duration, see StepsOf
 }
 
 // StepsOf returns a duration in coarse steps, each twice as long as the one before: 0 is less than a

@@ -6,13 +6,13 @@ package incident
 import (
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/history"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
@@ -116,14 +116,14 @@ func environment(evidence []routing.Evidence, message string) (Cause, bool) {
 }
 
 // services are the ways in which a line names a host or a service, the surest first.
-var services = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)(?:\blookup|resolve host(?:name)?:?|\bENOTFOUND|\bEAI_AGAIN|UnknownHostException:?|\bresolving) +'?"?([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)`),
-	regexp.MustCompile(`(?i)([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?):? (?:no such host|Name or service not known|nodename nor servname)`),
-	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://(?:[^/@\s"']*@)?([a-z0-9_-][a-z0-9_.-]*(?::\d+)?)`),
-	regexp.MustCompile(`(?i)\b((?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{2,5})\b`),
-	regexp.MustCompile(`(?i)\bconnect(?:ion)? to (?:server at )?"?([a-z0-9_-][a-z0-9_.-]*(?:(?::| port )\d+)?)`),
-	regexp.MustCompile(`(?i)\b((?:[a-z0-9_-]+\.)+(?:com|org|net|io|dev|cloud|app|edu|gov|local|internal))\b`),
-	regexp.MustCompile(`([\w.+-]+): (?:command )?not found$`),
+var services = []*lazyregexp.Regexp{
+	lazyregexp.New(`(?i)(?:\blookup|resolve host(?:name)?:?|\bENOTFOUND|\bEAI_AGAIN|UnknownHostException:?|\bresolving) +'?"?([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)`),
+	lazyregexp.New(`(?i)([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?):? (?:no such host|Name or service not known|nodename nor servname)`),
+	lazyregexp.New(`(?i)\b[a-z][a-z0-9+.-]*://(?:[^/@\s"']*@)?([a-z0-9_-][a-z0-9_.-]*(?::\d+)?)`),
+	lazyregexp.New(`(?i)\b((?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{2,5})\b`),
+	lazyregexp.New(`(?i)\bconnect(?:ion)? to (?:server at )?"?([a-z0-9_-][a-z0-9_.-]*(?:(?::| port )\d+)?)`),
+	lazyregexp.New(`(?i)\b((?:[a-z0-9_-]+\.)+(?:com|org|net|io|dev|cloud|app|edu|gov|local|internal))\b`),
+	lazyregexp.New(`([\w.+-]+): (?:command )?not found$`),
 }
 
 // service returns the host or service that lines name: what the first way finds in the first line.

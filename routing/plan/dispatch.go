@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
@@ -38,7 +38,7 @@ func (d Dispatch) Key() string {
 	return fmt.Sprintf("%s/%s/%s/%d/%s", d.Plan, d.Port, d.Role, d.Turn, d.Mark)
 }
 
-var dispatchRE = regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9._-]{0,99})/([A-Za-z0-9][A-Za-z0-9._-]{0,79})/(impl|test)/([1-9][0-9]{0,3})/([0-9a-f]{24})\b`)
+var dispatchRE = lazyregexp.New(`([A-Za-z0-9][A-Za-z0-9._-]{0,99})/([A-Za-z0-9][A-Za-z0-9._-]{0,79})/(impl|test)/([1-9][0-9]{0,3})/([0-9a-f]{24})\b`)
 
 // FindDispatch returns the dispatch whose key stands in the title of a run.
 func FindDispatch(title string) (Dispatch, bool) {

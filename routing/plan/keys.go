@@ -2,7 +2,6 @@ package plan
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
@@ -126,7 +126,7 @@ func (p portReader) runsOn(n *yaml.Node) {
 	}
 }
 
-var envRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (p portReader) env(n *yaml.Node) {
 	p.spec.Env = p.in.mapping(n, "env", func(k *yaml.Node) bool {
@@ -214,7 +214,7 @@ func (p portReader) inputs(n *yaml.Node, key string) map[string]string {
 	return in
 }
 
-var workflowRE = regexp.MustCompile(`^[^/\\\s]+\.ya?ml$`)
+var workflowRE = lazyregexp.New(`^[^/\\\s]+\.ya?ml$`)
 
 func (p portReader) workflow(n *yaml.Node, key string) string {
 	v, ok := p.in.text(n, key+".workflow")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
@@ -116,7 +116,7 @@ func HasFrontMatter(data []byte) bool {
 	return !errors.Is(err, errNoFront)
 }
 
-var syntaxRE = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var syntaxRE = lazyregexp.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 // documents calls each for the root of every document.
 func (r *reader) documents(data []byte, each func(*yaml.Node)) {

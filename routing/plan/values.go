@@ -2,11 +2,11 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
@@ -76,7 +76,7 @@ func (r *values) texts(n *yaml.Node, key string) []string {
 	return out
 }
 
-var idRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$`)
+var idRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$`)
 
 func (r *values) id(n *yaml.Node, key string) string {
 	v, ok := r.text(n, key)

@@ -3,7 +3,7 @@ package redact
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // exactName is a name that ends in what says it is secret, and not in what the value is for.

@@ -3,7 +3,7 @@ package redact
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // contexts are values that only what stands before them tells to be secret.

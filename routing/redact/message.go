@@ -2,15 +2,16 @@ package redact
 
 import (
 	"net/url"
-	"regexp"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // What else is masked in an error message. In the output of a run these would mask code; in a
 // message of an API nobody misses what they take.
 var (
-	anyToken  = regexp.MustCompile(`\b(?:(gh[a-z]_)[A-Za-z0-9_]{8,}|(github_pat_)[A-Za-z0-9_]{8,}|(v1\.)[0-9a-f]{20,})`)
-	anyBearer = regexp.MustCompile(`(?i)\b(bearer|token|basic)(["':= ]+)[A-Za-z0-9._~+/=-]{12,}`)
-	address   = regexp.MustCompile(`https?://[^\s"'<>]+`)
+	anyToken  = lazyregexp.New(`\b(?:(gh[a-z]_)[A-Za-z0-9_]{8,}|(github_pat_)[A-Za-z0-9_]{8,}|(v1\.)[0-9a-f]{20,})`)
+	anyBearer = lazyregexp.New(`(?i)\b(bearer|token|basic)(["':= ]+)[A-Za-z0-9._~+/=-]{12,}`)
+	address   = lazyregexp.New(`https?://[^\s"'<>]+`)
 )
 
 // Message masks secrets in the text of an error more strictly than Text: everything that could be a

@@ -3,7 +3,7 @@ package redact
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // A key between its lines, or to the end of a text that is cut. In JSON its line ends are escaped.

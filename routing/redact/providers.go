@@ -1,6 +1,6 @@
 package redact
 
-import "github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+import "github.com/switchback-ci/switchback/routing/lazyregexp"
 
 // providers are tokens of providers whose shape alone says what they are. The rules come from
 // config/gitleaks.toml of gitleaks v8.30.1 (MIT licence, text in providers.LICENSE), those that have

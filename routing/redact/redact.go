@@ -10,7 +10,7 @@ package redact
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Mask stands for a secret, or for the part of a token behind the prefix that tells its kind.

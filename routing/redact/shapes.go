@@ -3,7 +3,7 @@ package redact
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // shapes are tokens that their shape alone tells, beside those of the providers: kinds whose rule

@@ -3,12 +3,12 @@ package survey
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Why says why an answer was refused.
@@ -36,7 +36,7 @@ func (e *Refused) Error() string {
 // LevelBox is the id of the box of a choice.
 func LevelBox(c Choice) string { return "level:" + string(c) }
 
-var plainID = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)
+var plainID = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*$`)
 
 // SuggestionBox is the id of the box of a suggestion.
 func SuggestionBox(s Suggestion) string {

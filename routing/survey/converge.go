@@ -3,10 +3,11 @@ package survey
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Choice is what an answer says of the automation level.
@@ -182,8 +183,8 @@ func NewUserFeedback(number int, now time.Time, by, language string, r Result, f
 }
 
 var (
-	feedbackID = regexp.MustCompile(`^FB-[0-9]{4,}$`)
-	auditID    = regexp.MustCompile(`^TASK-[0-9]{4,}$`)
+	feedbackID = lazyregexp.New(`^FB-[0-9]{4,}$`)
+	auditID    = lazyregexp.New(`^TASK-[0-9]{4,}$`)
 )
 
 // Check returns an error if the row breaks a constraint of its table.

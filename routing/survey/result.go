@@ -13,11 +13,12 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Levels are the automation levels there are, lowest first.
@@ -152,7 +153,7 @@ func (r Result) Check() error {
 
 // suggestionID is what an id may be: it is typed into comments and stands
 // between commas.
-var suggestionID = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._]|-[A-Za-z0-9._])*$`)
+var suggestionID = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9._]|-[A-Za-z0-9._])*$`)
 
 func (r Result) check() *FieldError {
 	for _, f := range []struct {
@@ -216,7 +217,7 @@ func (r Result) ID(repo string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-var unknownField = regexp.MustCompile(`unknown field "(.*)"`)
+var unknownField = lazyregexp.New(`unknown field "(.*)"`)
 
 func keyOf(err error) string {
 	var te *json.UnmarshalTypeError

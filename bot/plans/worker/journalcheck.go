@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/plan"
 )
 
@@ -193,7 +193,7 @@ func (c *journalCheck) escalation(e plan.Event) error {
 	return nil
 }
 
-var contentHash = regexp.MustCompile(`^[0-9a-f]{0,128}$`)
+var contentHash = lazyregexp.New(`^[0-9a-f]{0,128}$`)
 
 // loop checks a state of the pair: the names and limits that it was assigned with, and counts within
 // them.

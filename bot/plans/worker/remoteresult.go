@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/advice"
 	"github.com/switchback-ci/switchback/bot/analysis"
 	"github.com/switchback-ci/switchback/bot/github"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/redact"
 )
@@ -220,7 +220,7 @@ func (a runResult) lastWords(ctx context.Context, w *worked) error {
 }
 
 // stampRE is the time before every line of a log of GitHub Actions.
-var stampRE = regexp.MustCompile(`^\x{feff}?\d{4}-\d\d-\d\dT[\d:.]+Z `)
+var stampRE = lazyregexp.New(`^\x{feff}?\d{4}-\d\d-\d\dT[\d:.]+Z `)
 
 // lastOfLog returns the last line before the runner says that a step failed, or
 // the last of all: behind it the runner tidies up.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/switchback-ci/switchback/bot/render/catalog"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
@@ -65,6 +67,24 @@ func TestLanguagesAgree(t *testing.T) {
 			case !slices.Equal(holes(text), holes(en)):
 				t.Errorf("%s: %s has %v, and English has %v", l, id, holes(text), holes(en))
 			}
+		}
+	}
+}
+
+// TestCataloguesAreYAML: a catalogue holds what any reader of YAML reads in it.
+func TestCataloguesAreYAML(t *testing.T) {
+	t.Parallel()
+	for _, l := range catalog.Languages() {
+		data, err := os.ReadFile(string(l) + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{}
+		if err := yaml.Unmarshal(data, &want); err != nil {
+			t.Fatal(err)
+		}
+		if got := catalog.Texts(l); !maps.Equal(got, want) {
+			t.Errorf("%s: YAML has %d texts, the catalogue %d, or some differ", l, len(want), len(got))
 		}
 	}
 }

@@ -1,9 +1,10 @@
 package catalog
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // A Korean particle has two forms, and the last sound of the word before it decides between them.
@@ -45,8 +46,8 @@ func settle(word, after string) (particle, rest string) {
 }
 
 var (
-	address  = regexp.MustCompile(`\]\([^()\s]*\)$`)               // of a link, which shows its text
-	lastWord = regexp.MustCompile(`(?:[A-Za-z]+|[0-9]+|[\p{L}])$`) // camelCase and snake_case end in a word of their own
+	address  = lazyregexp.New(`\]\([^()\s]*\)$`)               // of a link, which shows its text
+	lastWord = lazyregexp.New(`(?:[A-Za-z]+|[0-9]+|[\p{L}])$`) // camelCase and snake_case end in a word of their own
 )
 
 // sound says how the last letter or digit of a piece of Markdown is pronounced.
@@ -89,7 +90,7 @@ func digit(d byte) final {
 
 // syllable is an English ending that Korean closes with a consonant: one vowel before one stop, as
 // in unit, map, web, block.
-var syllable = regexp.MustCompile(`(?:^|[^aeiou])[aeiou](?:pp|ck|[ptkcb])$|oo[kt]$|out$`)
+var syllable = lazyregexp.New(`(?:^|[^aeiou])[aeiou](?:pp|ck|[ptkcb])$|oo[kt]$|out$`)
 
 // latin is the sound of an English word, or of the last letter of an abbreviation in capitals (CI,
 // API, URL), by how such words are commonly transcribed.

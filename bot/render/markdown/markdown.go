@@ -4,12 +4,12 @@
 package markdown
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
@@ -29,7 +29,7 @@ func Clean(s string) string {
 	return longRuns.ReplaceAllStringFunc(s, func(run string) string { return run[:longestRun] })
 }
 
-var longRuns = regexp.MustCompile("`{21,}|~{21,}")
+var longRuns = lazyregexp.New("`{21,}|~{21,}")
 
 // Printable returns s without what is not text: ANSI sequences, control,
 // zero-width and bidirectional characters, invalid UTF-8. Lines end in "\n".
@@ -85,7 +85,7 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Co) || r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0000 && r <= 0xe0fff
 }
 
-var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\x1b\\]|\u009d)[^\x07\x1b\n]*(?:\x07|\x1b\\\\)?|\x1b[()][0-9A-Za-z]?|\x1b.?")
+var escapes = lazyregexp.New("(?:\x1b\\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\x1b\\]|\u009d)[^\x07\x1b\n]*(?:\x07|\x1b\\\\)?|\x1b[()][0-9A-Za-z]?|\x1b.?")
 
 func stripEscapes(s string) string {
 	if !strings.ContainsAny(s, "\x1b\u009b\u009d") {
@@ -175,12 +175,12 @@ func mostInRow(s string, c byte) int {
 // plainWord is a word that no Markdown and no filter of GitHub reads anything
 // into. joined words of letters and digits may be a key of a tracker (JIRA-12).
 var (
-	plainWord   = regexp.MustCompile(`^["'(]*[\p{L}\p{M}\p{N}]+(?:['’·-][\p{L}\p{M}\p{N}]+)*["')]*[.,;:!?%…]*["')]*$`)
-	trackerKey  = regexp.MustCompile(`[A-Za-z]-[0-9]`)
-	hexWord     = regexp.MustCompile(`[0-9a-fA-F]{7}`)
-	webHost     = regexp.MustCompile(`(?i)www\.`) // "www.…" is a link
-	punctuation = regexp.MustCompile(`^(?:[.,;:!?)]{1,2}|\()$`)
-	listNumber  = regexp.MustCompile(`^[0-9]+[.)]$`)
+	plainWord   = lazyregexp.New(`^["'(]*[\p{L}\p{M}\p{N}]+(?:['’·-][\p{L}\p{M}\p{N}]+)*["')]*[.,;:!?%…]*["')]*$`)
+	trackerKey  = lazyregexp.New(`[A-Za-z]-[0-9]`)
+	hexWord     = lazyregexp.New(`[0-9a-fA-F]{7}`)
+	webHost     = lazyregexp.New(`(?i)www\.`) // "www.…" is a link
+	punctuation = lazyregexp.New(`^(?:[.,;:!?)]{1,2}|\()$`)
+	listNumber  = lazyregexp.New(`^[0-9]+[.)]$`)
 )
 
 func isPlain(w string) bool {
@@ -288,7 +288,7 @@ func Fence(lang, s string) Text {
 }
 
 // command is a word behind a slash that begins a line, and no path.
-var command = regexp.MustCompile(`(?m)^/[A-Za-z][A-Za-z0-9_-]*(?:[ \t]|$)`)
+var command = lazyregexp.New(`(?m)^/[A-Za-z][A-Za-z0-9_-]*(?:[ \t]|$)`)
 
 // WrapLines cuts every line of s to limit bytes and s to n lines, the middle left out.
 func WrapLines(s string, n, limit int) string {
@@ -309,7 +309,7 @@ func Link(t Text, address string) Text {
 	return "[" + t + "](" + Text(address) + ")"
 }
 
-var linkable = regexp.MustCompile(`^https?://[A-Za-z0-9._~:/?#!$&+,;=%-]+$`)
+var linkable = lazyregexp.New(`^https?://[A-Za-z0-9._~:/?#!$&+,;=%-]+$`)
 
 // Truncate returns page, or as many of its lines as fit in limit by size, which is the length in
 // bytes or in characters. A fenced block that is cut is closed, and a line with a code span, a link

@@ -28,20 +28,20 @@ type Fact struct {
 
 // Set is a set of templates, in every language of the catalogue.
 type Set struct {
-	parsed func() map[catalog.Language]*template.Template
+	parsed map[catalog.Language]func() *template.Template
 }
 
-// New returns the templates of files that match the patterns. They are parsed when the first page is
-// printed, and are constants of the program: one that cannot be parsed panics.
+// New returns the templates of files that match the patterns. They are parsed when the first page of
+// a language is printed, and are constants of the program: one that cannot be parsed panics.
 //
 // Besides those of text/template, they have the functions say and count of the catalogue, and code,
 // codes, prose, cell, fence, link and para of package markdown. row prints cells as a row of a table,
 // and head prints a header row from ids of the catalogue. inc adds 1. The templates "facts", "bullets"
 // and "numbered" are part of every set.
 func New(files fs.FS, patterns ...string) *Set {
-	return &Set{parsed: sync.OnceValue(func() map[catalog.Language]*template.Template {
-		out := map[catalog.Language]*template.Template{}
-		for _, l := range catalog.Languages() {
+	s := &Set{parsed: map[catalog.Language]func() *template.Template{}}
+	for _, l := range catalog.Languages() {
+		s.parsed[l] = sync.OnceValue(func() *template.Template {
 			t := template.Must(template.New("").Funcs(functions(l)).ParseFS(shared, "*.md.tmpl"))
 			template.Must(t.ParseFS(files, patterns...))
 			for _, one := range t.Templates() {
@@ -49,10 +49,10 @@ func New(files fs.FS, patterns ...string) *Set {
 					guard(one.Tree, one.Tree.Root)
 				}
 			}
-			out[l] = t
-		}
-		return out
-	})}
+			return t
+		})
+	}
+	return s
 }
 
 func functions(l catalog.Language) template.FuncMap {
@@ -128,13 +128,12 @@ func guard(tree *parse.Tree, n parse.Node) {
 // Print returns the page of a template, without newlines at its end. It panics where the template
 // names what data does not have.
 func (s *Set) Print(l catalog.Language, name string, data any) markdown.Text {
-	all := s.parsed()
-	t, ok := all[l]
+	parsed, ok := s.parsed[l]
 	if !ok {
-		t = all[catalog.English]
+		parsed = s.parsed[catalog.English]
 	}
 	var b strings.Builder
-	if err := t.ExecuteTemplate(&b, name, data); err != nil {
+	if err := parsed().ExecuteTemplate(&b, name, data); err != nil {
 		panic(err)
 	}
 	return markdown.Text(strings.TrimRight(b.String(), "\n"))

@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/bot/handler"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Where the server takes webhooks, and whom GitHub sends back who signed in there,
@@ -35,7 +35,7 @@ type Wish struct {
 // maxName is the longest name of an App that GitHub takes.
 const maxName = 34
 
-var login = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
+var login = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9])?$`)
 
 // Check returns the wish as it is sent to GitHub, or everything that is wrong.
 func (w Wish) Check() (Wish, error) {

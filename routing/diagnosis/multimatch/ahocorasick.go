@@ -44,71 +44,73 @@ func (l *ahoCorasick) classes(words map[string][]uint16) {
 	}
 }
 
+// trie holds the words as states, each with a list of its children. Only what comes of it, in renumber,
+// is a table.
 type trie struct {
-	width int
-	next  []int32
-	out   [][]uint16
-	order []int32 // breadth first
+	states []trieState
+	out    [][]uint16
+	order  []int32 // breadth first
+}
+
+// trieState is a state of a trie. 0 is the root, and as a child or sibling none.
+type trieState struct {
+	child, sibling int32
+	fail           int32 // the state of the longest proper suffix
+	class          uint8
 }
 
 func newTrie(l *ahoCorasick, words map[string][]uint16) *trie {
-	t := &trie{width: l.width}
-	states := 1
-	for w := range words {
-		states += len(w) // at most
-	}
-	t.next, t.out = make([]int32, 0, states*l.width), make([][]uint16, 0, states)
-	t.add()
+	t := &trie{states: make([]trieState, 1, 8*len(words)+1), out: make([][]uint16, 1, 8*len(words)+1)}
 	for w, owners := range words {
 		s := int32(0)
 		for i := 0; i < len(w); i++ {
-			at := int(s)*t.width + int(l.class[w[i]])
-			if t.next[at] < 0 {
-				n := t.add()
-				t.next[at] = n
+			c := l.class[w[i]]
+			n := t.next(s, c)
+			if n == 0 {
+				n = int32(len(t.states))
+				t.states = append(t.states, trieState{sibling: t.states[s].child, class: c})
+				t.out = append(t.out, nil)
+				t.states[s].child = n
 			}
-			s = t.next[at]
+			s = n
 		}
 		t.out[s] = append(t.out[s], owners...)
 	}
 	return t
 }
 
-func (t *trie) add() int32 {
-	t.next = t.next[:len(t.next)+t.width]
-	for i := len(t.next) - t.width; i < len(t.next); i++ {
-		t.next[i] = -1
+// next returns the child of a state for a class, 0 if it has none.
+func (t *trie) next(s int32, class uint8) int32 {
+	n := t.states[s].child
+	for n != 0 && t.states[n].class != class {
+		n = t.states[n].sibling
 	}
-	t.out = append(t.out, nil)
-	return int32(len(t.out) - 1)
+	return n
 }
 
-// link turns the trie into an automaton: a missing edge leads where the
-// longest proper suffix leads, and a state has the output of its suffixes.
+// link finds the suffixes of the states, whose outputs they have too.
 func (t *trie) link() {
-	fail := make([]int32, len(t.out))
-	t.order = append(make([]int32, 0, len(t.out)), 0)
+	t.order = append(make([]int32, 0, len(t.states)), 0)
 	for i := 0; i < len(t.order); i++ {
 		s := t.order[i]
-		for c := 0; c < t.width; c++ {
-			at := int(s)*t.width + c
-			n := t.next[at]
-			back := int32(0)
-			if s != 0 {
-				back = t.next[int(fail[s])*t.width+c]
-			}
-			if n < 0 {
-				t.next[at] = back
+		for n := t.states[s].child; n != 0; n = t.states[n].sibling {
+			t.order = append(t.order, n)
+			if s == 0 {
 				continue
 			}
-			fail[n] = back
-			t.out[n] = append(t.out[n], t.out[back]...)
-			t.order = append(t.order, n)
+			c, f := t.states[n].class, t.states[s].fail
+			for f != 0 && t.next(f, c) == 0 {
+				f = t.states[f].fail
+			}
+			f = t.next(f, c)
+			t.states[n].fail = f
+			t.out[n] = append(t.out[n], t.out[f]...)
 		}
 	}
 }
 
-// renumber puts the states with output last, so that scan recognizes them by one comparison.
+// renumber makes the table: a missing edge leads where that of the longest proper suffix leads. States
+// with output come last, so that scan recognizes them by one comparison.
 func (l *ahoCorasick) renumber(t *trie) {
 	var plain, with []int32
 	for _, s := range t.order {
@@ -123,17 +125,21 @@ func (l *ahoCorasick) renumber(t *trie) {
 		to[s] = uint16(i)
 	}
 	l.first = uint16(len(plain))
-	l.next = make([]uint16, len(t.next))
+	l.next = make([]uint16, len(t.states)*l.width)
 	l.out = make([][]uint16, len(t.out))
-	for s := range t.out {
+	row := func(s int32) []uint16 { return l.next[int(to[s])*l.width:][:l.width] }
+	for _, s := range t.order {
 		if o := t.out[s]; len(o) > 0 {
 			o = slices.Clone(o)
 			slices.Sort(o)
 			l.out[to[s]] = slices.Compact(o)
 		}
-		row := l.next[int(to[s])*t.width:][:t.width]
-		for c, n := range t.next[s*t.width:][:t.width] {
-			row[c] = to[n]
+		own := row(s)
+		if s != 0 { // the edges of the root lead to it, which is state 0
+			copy(own, row(t.states[s].fail))
+		}
+		for n := t.states[s].child; n != 0; n = t.states[n].sibling {
+			own[t.states[n].class] = to[n]
 		}
 	}
 }

@@ -51,14 +51,15 @@ func alternativesOf(i int, p Pattern, memory *atomic.Int64) ([]Alternative, erro
 		not = append(not, x)
 	}
 	var out []Alternative
-	for part, alt := range spread(re.Simplify()) {
+	find := literals{}
+	for part, alt := range find.spread(re.Simplify()) {
 		if p.Without != nil && p.Without(part) {
 			continue
 		}
-		a := Alternative{pattern: i, part: part, not: not, literals: required(alt), captures: alt.MaxCap() > 0}
+		a := Alternative{pattern: i, part: part, not: not, literals: find.required(alt), captures: alt.MaxCap() > 0}
 		a.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(alt.String()) }) // parsed, so it compiles
 		a.dfa = sync.OnceValue(func() *dfa { return newDFA(alt, false, memory) })
-		a.also, a.lead = alsoRequired(alt), leadOf(alt, memory)
+		a.also, a.lead = find.alsoRequired(alt), leadOf(alt, memory)
 		if len(a.literals) == 1 {
 			a.also = slices.DeleteFunc(a.also, func(s string) bool { return s == a.literals[0].exact })
 		}
@@ -186,7 +187,7 @@ func newException(expr string) (*exception, error) {
 		re:  sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }),
 		dfa: sync.OnceValue(func() *dfa { return newDFA(re, false, newMemory()) }),
 	}
-	for _, l := range required(re) {
+	for _, l := range (literals{}).required(re) {
 		if !isASCII(l.text) {
 			x.literals = nil
 			break

@@ -33,11 +33,15 @@ func (l *literal) in(text string) bool {
 	return true
 }
 
+// literals finds the literals of expressions. The alternatives of a pattern share most of their parts,
+// whose literals it remembers.
+type literals map[*syntax.Regexp][]literal
+
 // spread distributes concatenation over alternation, up to maxBranches.
-func spread(re *syntax.Regexp) []*syntax.Regexp {
+func (f literals) spread(re *syntax.Regexp) []*syntax.Regexp {
 	work := []*syntax.Regexp{re}
 	for i := 0; i < len(work); {
-		parts := alternatives(work[i])
+		parts := f.alternatives(work[i])
 		if len(parts) < 2 {
 			i++
 			continue
@@ -52,18 +56,18 @@ func spread(re *syntax.Regexp) []*syntax.Regexp {
 
 // alternatives returns re as a list of alternatives: its own, or those of its first part that has
 // any, unless a literal long enough to filter by surrounds them.
-func alternatives(re *syntax.Regexp) []*syntax.Regexp {
+func (f literals) alternatives(re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
 	case syntax.OpAlternate:
 		return re.Sub
 	case syntax.OpCapture:
-		return rewrap(re, alternatives(re.Sub[0]), 0)
+		return rewrap(re, f.alternatives(re.Sub[0]), 0)
 	case syntax.OpConcat:
-		if lit := required(re); len(lit) == 1 && (lit[0].prefix || len(lit[0].text) >= 6) {
+		if lit := f.required(re); len(lit) == 1 && (lit[0].prefix || len(lit[0].text) >= 6) {
 			return []*syntax.Regexp{re}
 		}
 		for i, s := range re.Sub {
-			if parts := alternatives(s); len(parts) > 1 {
+			if parts := f.alternatives(s); len(parts) > 1 {
 				return rewrap(re, parts, i)
 			}
 		}
@@ -106,23 +110,32 @@ func flat(re *syntax.Regexp) *syntax.Regexp {
 	return &c
 }
 
-// required returns literals of which at least one occurs in every match.
-func required(re *syntax.Regexp) []literal {
+// required returns literals of which at least one occurs in every match. They must not be changed.
+func (f literals) required(re *syntax.Regexp) []literal {
+	found, known := f[re]
+	if !known {
+		found = f.find(re)
+		f[re] = found
+	}
+	return found
+}
+
+func (f literals) find(re *syntax.Regexp) []literal {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return literalOf(re)
+		return literalOf(re.Rune, re.Flags)
 	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
+		return f.required(re.Sub[0])
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return required(re.Sub[0])
+			return f.required(re.Sub[0])
 		}
 	case syntax.OpConcat:
-		return requiredOfConcat(re.Sub)
+		return f.requiredOfConcat(re.Sub)
 	case syntax.OpAlternate:
 		var all []literal
 		for _, s := range re.Sub {
-			w := required(s)
+			w := f.required(s)
 			if w == nil {
 				return nil
 			}
@@ -133,9 +146,9 @@ func required(re *syntax.Regexp) []literal {
 	return nil
 }
 
-func literalOf(re *syntax.Regexp) []literal {
-	s := string(re.Rune)
-	fold := re.Flags&syntax.FoldCase != 0
+func literalOf(runes []rune, flags syntax.Flags) []literal {
+	s := string(runes)
+	fold := flags&syntax.FoldCase != 0
 	if len(s) < 2 || fold && strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) >= 0 {
 		return nil
 	}
@@ -155,18 +168,17 @@ func literalOf(re *syntax.Regexp) []literal {
 
 // requiredOfConcat returns the literal after "^" if there is one, else the set whose shortest
 // literal is longest. Adjacent literals are one.
-func requiredOfConcat(parts []*syntax.Regexp) []literal {
+func (f literals) requiredOfConcat(parts []*syntax.Regexp) []literal {
 	var best []literal
 	long := 0
 	for i := 0; i < len(parts); i++ {
-		w, n := requiredAt(parts, i)
+		w, n := f.requiredAt(parts, i)
 		if w == nil {
 			i += n - 1
 			continue
 		}
 		if i == 1 && len(w) == 1 && parts[1].Op == syntax.OpLiteral && begins(parts[0]) {
-			w[0].prefix = true
-			return w
+			return []literal{{text: w[0].text, exact: w[0].exact, prefix: true}}
 		}
 		short := len(w[0].text)
 		for _, l := range w[1:] {
@@ -189,19 +201,21 @@ func begins(re *syntax.Regexp) bool {
 
 // requiredAt returns what the part at i, or the run of literals that starts there, requires, and
 // how many parts that is.
-func requiredAt(parts []*syntax.Regexp, i int) ([]literal, int) {
-	if parts[i].Op != syntax.OpLiteral {
-		return required(parts[i]), 1
-	}
-	run := *parts[i]
-	run.Rune = nil
+func (f literals) requiredAt(parts []*syntax.Regexp, i int) ([]literal, int) {
 	n := 0
 	for i+n < len(parts) && parts[i+n].Op == syntax.OpLiteral {
-		run.Rune = append(run.Rune, parts[i+n].Rune...)
-		run.Flags |= parts[i+n].Flags & syntax.FoldCase
 		n++
 	}
-	return literalOf(&run), n
+	if n < 2 {
+		return f.required(parts[i]), 1
+	}
+	var runes []rune
+	var flags syntax.Flags
+	for _, p := range parts[i : i+n] {
+		runes = append(runes, p.Rune...)
+		flags |= p.Flags
+	}
+	return literalOf(runes, flags), n
 }
 
 // firstBytes adds to set the bytes that a match of parts, which begin the text, can begin with. It
@@ -262,13 +276,13 @@ func anchored(re *syntax.Regexp) bool {
 }
 
 // alsoRequired returns the literals whose case matters that occur in every match.
-func alsoRequired(re *syntax.Regexp) []string {
+func (f literals) alsoRequired(re *syntax.Regexp) []string {
 	if re.Op != syntax.OpConcat {
 		return nil
 	}
 	var out []string
 	for i := 0; i < len(re.Sub); i++ {
-		w, n := requiredAt(re.Sub, i)
+		w, n := f.requiredAt(re.Sub, i)
 		if len(w) == 1 && w[0].exact != "" {
 			out = append(out, w[0].exact)
 		}

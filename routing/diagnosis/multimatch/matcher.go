@@ -4,7 +4,7 @@ import (
 	"regexp/syntax"
 	"sync"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Matcher is a single regular expression for many texts of which it matches few. Its methods return

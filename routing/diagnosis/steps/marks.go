@@ -1,10 +1,10 @@
 package steps
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -169,9 +169,9 @@ func markedError(r *Reader, text string, no int) {
 }
 
 var (
-	exitCode  = regexp.MustCompile(`^(?:Error: )?(?:Process completed with|(?:Bash|PowerShell|Cmd\.exe|PowerShell Core|Script) exited with) (?:exit )?code '?(-?\d+)'?\.?$`)
-	cancelled = regexp.MustCompile(`^(?:Error: )?(?:The (?:operation|job|run) was cancell?ed\b|The runner has received a shutdown signal|Cancell?ing since a higher priority|The self-hosted runner lost communication|Job was cancell?ed)`)
-	overTime  = regexp.MustCompile(`^(?:Error: )?(?:The (?:action|step) .* has timed out after|The job (?:running on .* )?has exceeded the maximum execution time|The (?:task|operation|job) has timed out|The job exceeded the maximum time limit)`)
+	exitCode  = lazyregexp.New(`^(?:Error: )?(?:Process completed with|(?:Bash|PowerShell|Cmd\.exe|PowerShell Core|Script) exited with) (?:exit )?code '?(-?\d+)'?\.?$`)
+	cancelled = lazyregexp.New(`^(?:Error: )?(?:The (?:operation|job|run) was cancell?ed\b|The runner has received a shutdown signal|Cancell?ing since a higher priority|The self-hosted runner lost communication|Job was cancell?ed)`)
+	overTime  = lazyregexp.New(`^(?:Error: )?(?:The (?:action|step) .* has timed out after|The job (?:running on .* )?has exceeded the maximum execution time|The (?:task|operation|job) has timed out|The job exceeded the maximum time limit)`)
 )
 
 // statusOf reads what a service says of the step that ends with this line.
@@ -217,15 +217,15 @@ func (m *marks) plain(r *Reader, t string, no int) {
 }
 
 var (
-	travisCommand = regexp.MustCompile(`^The command .*" (failed and )?exited with (\d+)`)
-	travisDone    = regexp.MustCompile(`^Done\. Your build exited with (\d+)`)
-	gitlabFailed  = regexp.MustCompile(`^(?:ERROR: )?Job failed(?: \([^)]*\))?(?:: (.*))?$`)
-	gitlabCode    = regexp.MustCompile(`^(?:.*: )?exit (?:code|status) (\d+)$`)
-	gitlabStage   = regexp.MustCompile(`^Executing "(\w+)" stage of the job script`)
-	circleExit    = regexp.MustCompile(`^Exited with (?:code )?(?:exit status )?(\d+)$|^CircleCI received exit code (\d+)$`)
-	buildkiteExit = regexp.MustCompile(`^(?:🚨 )?Error: The (?:command|plugin .*) exited with status (-?\d+)`)
-	jenkinsCode   = regexp.MustCompile(`^ERROR: script returned exit code (-?\d+)`)
-	actResult     = regexp.MustCompile(`^(✅|❌)\s+(Success|Failure) - (?:Main|Pre|Post) (.+?)(?: \[.*\])?$`)
+	travisCommand = lazyregexp.New(`^The command .*" (failed and )?exited with (\d+)`)
+	travisDone    = lazyregexp.New(`^Done\. Your build exited with (\d+)`)
+	gitlabFailed  = lazyregexp.New(`^(?:ERROR: )?Job failed(?: \([^)]*\))?(?:: (.*))?$`)
+	gitlabCode    = lazyregexp.New(`^(?:.*: )?exit (?:code|status) (\d+)$`)
+	gitlabStage   = lazyregexp.New(`^Executing "(\w+)" stage of the job script`)
+	circleExit    = lazyregexp.New(`^Exited with (?:code )?(?:exit status )?(\d+)$|^CircleCI received exit code (\d+)$`)
+	buildkiteExit = lazyregexp.New(`^(?:🚨 )?Error: The (?:command|plugin .*) exited with status (-?\d+)`)
+	jenkinsCode   = lazyregexp.New(`^ERROR: script returned exit code (-?\d+)`)
+	actResult     = lazyregexp.New(`^(✅|❌)\s+(Success|Failure) - (?:Main|Pre|Post) (.+?)(?: \[.*\])?$`)
 )
 
 // jobs are what services say at the end of a job, with the status it means.

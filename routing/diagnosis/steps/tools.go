@@ -1,26 +1,27 @@
 package steps
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 var (
-	packageScript = regexp.MustCompile(`^> (@?[\w./-]+@\S+ [\w:.-]+)(?: \S+)?$`)
-	makeFailed    = regexp.MustCompile(`^(?:\S*[/\\])?\w*make(?:\.exe)?(?:\[\d+\])?: \*\*\* \[(?:[^\]]*:\d+: )?([^\]:]+)\] (?:Error (\d+)|(\w[\w ]*))(.*)$`)
-	makeTolerated = regexp.MustCompile(`^(?:\S*[/\\])?\w*make(?:\.exe)?(?:\[\d+\])?: \[(?:[^\]]*:\d+: )?([^\]:]+)\] Error (\d+) \(ignored\)`)
-	gradleTask    = regexp.MustCompile(`^> (?:Task|Configure project) (:?\S+)(?: (FAILED|UP-TO-DATE|NO-SOURCE|SKIPPED|FROM-CACHE))?$`)
-	recipeFailed  = regexp.MustCompile("^error: [Rr]ecipe [`']([\\w:-]+)['`] (?:failed|was terminated).*?(?:exit code (\\d+)|$)")
-	noxSession    = regexp.MustCompile(`^nox > Running session (\S+)`)
-	noxFailed     = regexp.MustCompile(`^nox > (?:Command .* failed with exit code (\d+)|Session (\S+) (failed|was successful|was skipped|aborted))`)
-	npmCode       = regexp.MustCompile(`^npm (?:ERR!|error) (?:code ELIFECYCLE|errno (\d+)|Lifecycle script .* failed|Test failed)`)
-	yarnFailed    = regexp.MustCompile(`^error Command failed with exit code (\d+)`)
-	pnpmFailed    = regexp.MustCompile(`^\W*(?:ERR_PNPM_\w+|ELIFECYCLE)\W.*(?:[Cc]ommand failed(?: with exit code (\d+))?|Test failed)`)
-	toxCommand    = regexp.MustCompile(`^([\w.,-]+)(?: run-test)?: commands(?:_pre|_post)?\[\d+\](?: \||>) (.*)$`)
-	toxExit       = regexp.MustCompile(`^([\w.,-]+): exit (-?\d+) \(`)
-	toxResult     = regexp.MustCompile(`^\s{2,}([\w.,-]+): (OK|FAIL|SKIP)\b(?: code (\d+))?`)
+	packageScript = lazyregexp.New(`^> (@?[\w./-]+@\S+ [\w:.-]+)(?: \S+)?$`)
+	makeFailed    = lazyregexp.New(`^(?:\S*[/\\])?\w*make(?:\.exe)?(?:\[\d+\])?: \*\*\* \[(?:[^\]]*:\d+: )?([^\]:]+)\] (?:Error (\d+)|(\w[\w ]*))(.*)$`)
+	makeTolerated = lazyregexp.New(`^(?:\S*[/\\])?\w*make(?:\.exe)?(?:\[\d+\])?: \[(?:[^\]]*:\d+: )?([^\]:]+)\] Error (\d+) \(ignored\)`)
+	gradleTask    = lazyregexp.New(`^> (?:Task|Configure project) (:?\S+)(?: (FAILED|UP-TO-DATE|NO-SOURCE|SKIPPED|FROM-CACHE))?$`)
+	recipeFailed  = lazyregexp.New("^error: [Rr]ecipe [`']([\\w:-]+)['`] (?:failed|was terminated).*?(?:exit code (\\d+)|$)")
+	noxSession    = lazyregexp.New(`^nox > Running session (\S+)`)
+	noxFailed     = lazyregexp.New(`^nox > (?:Command .* failed with exit code (\d+)|Session (\S+) (failed|was successful|was skipped|aborted))`)
+	npmCode       = lazyregexp.New(`^npm (?:ERR!|error) (?:code ELIFECYCLE|errno (\d+)|Lifecycle script .* failed|Test failed)`)
+	yarnFailed    = lazyregexp.New(`^error Command failed with exit code (\d+)`)
+	pnpmFailed    = lazyregexp.New(`^\W*(?:ERR_PNPM_\w+|ELIFECYCLE)\W.*(?:[Cc]ommand failed(?: with exit code (\d+))?|Test failed)`)
+	toxCommand    = lazyregexp.New(`^([\w.,-]+)(?: run-test)?: commands(?:_pre|_post)?\[\d+\](?: \||>) (.*)$`)
+	toxExit       = lazyregexp.New(`^([\w.,-]+): exit (-?\d+) \(`)
+	toxResult     = lazyregexp.New(`^\s{2,}([\w.,-]+): (OK|FAIL|SKIP)\b(?: code (\d+))?`)
 )
 
 func number(s string) int {

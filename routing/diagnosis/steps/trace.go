@@ -1,20 +1,21 @@
 package steps
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 var (
-	buildkiteFold = regexp.MustCompile(`^~~~ (?::[\w-]+:|[A-Z])`)
-	dockerStep    = regexp.MustCompile(`^#(\d+) \[[^\]]*\d+/\d+\] (?:RUN (.*)|\w+ )`)
-	dockerEnd     = regexp.MustCompile(`^#(\d+) (DONE|ERROR:|CANCELED|CACHED)`)
-	exitOfRun     = regexp.MustCompile(`exit code: (\d+)`)
-	jenkinsShell  = regexp.MustCompile(`^\[[^\]]+\] \$ (\S.*)$`)
-	taskEnd       = regexp.MustCompile(`^\[taskcluster [^\]]*\] (?:Successful|Unsuccessful) task run with exit code: (-?\d+)`)
-	mavenGoal     = regexp.MustCompile(`^\[INFO\] -{3,} ([\w.-]+(?::[\w.-]+){1,4}) (?:\([^)]*\) )?@ `)
-	mavenFailed   = regexp.MustCompile(`^\[ERROR\] Failed to execute goal (?:[\w.-]+:)?([\w.-]+:[\w.$-]+:[\w-]+)\b`)
+	buildkiteFold = lazyregexp.New(`^~~~ (?::[\w-]+:|[A-Z])`)
+	dockerStep    = lazyregexp.New(`^#(\d+) \[[^\]]*\d+/\d+\] (?:RUN (.*)|\w+ )`)
+	dockerEnd     = lazyregexp.New(`^#(\d+) (DONE|ERROR:|CANCELED|CACHED)`)
+	exitOfRun     = lazyregexp.New(`exit code: (\d+)`)
+	jenkinsShell  = lazyregexp.New(`^\[[^\]]+\] \$ (\S.*)$`)
+	taskEnd       = lazyregexp.New(`^\[taskcluster [^\]]*\] (?:Successful|Unsuccessful) task run with exit code: (-?\d+)`)
+	mavenGoal     = lazyregexp.New(`^\[INFO\] -{3,} ([\w.-]+(?::[\w.-]+){1,4}) (?:\([^)]*\) )?@ `)
+	mavenFailed   = lazyregexp.New(`^\[ERROR\] Failed to execute goal (?:[\w.-]+:)?([\w.-]+:[\w.$-]+:[\w-]+)\b`)
 )
 
 // trace reads commands that a shell or service echoes, and folds.

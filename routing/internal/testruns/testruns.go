@@ -5,7 +5,7 @@ package testruns
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // Runner is a program whose first line promises totals in its own words.

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
@@ -39,7 +40,7 @@ type Artifact struct {
 	End  int    // last line, Line if it is one line
 }
 
-var artifactForm = regexp.MustCompile(`^(.+):([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?$`)
+var artifactForm = lazyregexp.New(`^(.+):([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?$`)
 
 // ParseArtifact reads path:line or path:line-line. A path that leads out of the
 // repository is refused: its file would be handed to the target.

@@ -1,10 +1,10 @@
 package plancommands
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing/answers"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
 )
 
@@ -74,7 +74,7 @@ func (r *Request) header(s string) (rest string) {
 }
 
 // fieldLine is a field on a line of its own, also as an item of a list.
-var fieldLine = regexp.MustCompile("(?i)^ {0,3}(?:[-*+] +)?[*`_]*((?:suggested[ _-])?(?:fix|action)|(?:requested[ _-])?info|artifacts?)[*`_]*:[*`_]*[ \t]*(.*)$")
+var fieldLine = lazyregexp.New("(?i)^ {0,3}(?:[-*+] +)?[*`_]*((?:suggested[ _-])?(?:fix|action)|(?:requested[ _-])?info|artifacts?)[*`_]*:[*`_]*[ \t]*(.*)$")
 
 func (r *Request) text(first string, t answers.Tail) {
 	m := &r.Message

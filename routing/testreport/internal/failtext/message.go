@@ -3,7 +3,7 @@ package failtext
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
 )

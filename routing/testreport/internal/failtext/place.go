@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/parse"
 )

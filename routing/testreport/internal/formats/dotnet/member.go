@@ -3,7 +3,7 @@ package dotnet
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // dotNetType is the exception that .NET runners put before the message.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
@@ -68,8 +68,9 @@ type tapRepeat struct {
 	p  tapPoint
 }
 
-// tapPrinted is a stream of a single point without version and plan. It is one that was cut off,
-// unless the stream that follows is complete and counts no failure: then a test of that printed it.
+// tapPrinted is a stream of a single point without version and plan. It is one that was cut off. If
+// the stream that follows is complete and counts no failure, a test of that may also have printed it:
+// only a run that succeeded tells.
 type tapPrinted struct {
 	kids []*tapTest
 	cut  model.Problem
@@ -514,7 +515,13 @@ func (c *tapConsole) closeStream() {
 	}
 	switch {
 	case whole && lv.failed == 0 && !c.version:
-		c.printed = nil
+		for i := range c.printed {
+			p := &c.printed[i]
+			p.cut.Loose = true
+			for _, k := range p.kids {
+				k.test.Loose = true
+			}
+		}
 	case lv.plan < 0 && lv.count == 1 && len(lv.kids) == 1 && !c.version && !c.prove.active() && len(c.printed) < tapPrintedKept:
 		c.printed = append(c.printed, tapPrinted{lv.kids, failtext.CutOff(name, "the TAP stream has no plan", c.at)})
 		c.reset()

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/model"

@@ -3,7 +3,7 @@ package jvm
 import (
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/bounded"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchback-ci/switchback/routing/internal/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/failtext"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/format"
 	"github.com/switchback-ci/switchback/routing/testreport/internal/lines"

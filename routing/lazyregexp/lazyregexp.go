@@ -33,6 +33,9 @@ func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
 // MatchString calls [regexp.Regexp.MatchString].
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 
+// FindString calls [regexp.Regexp.FindString].
+func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
+
 // FindStringIndex calls [regexp.Regexp.FindStringIndex].
 func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
 
