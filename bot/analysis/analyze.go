@@ -243,6 +243,9 @@ func (st *state) verdict(rep *testreport.Report, d diagnosis.Diagnosis) routing.
 	if n := len(rep.Failing); n >= st.in.Limits.WithDefaults().Failing {
 		v.Dropped = max(0, rep.Counts.Failed-n)
 	}
+	// A reader counts a test beside its subtests; people count what they have to fix.
+	v.Counts.Parents = min(d.Parents, max(0, rep.Counts.Failed-len(rep.Failing)+d.Parents))
+	v.Counts.Failed -= v.Counts.Parents
 	st.missing(&v, rep)
 	if v.Result == routing.Pass {
 		v.Unmet = st.in.Criteria.Unmet(v.Counts)
