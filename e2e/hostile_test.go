@@ -65,8 +65,8 @@ var hostileNames = []string{
 // live are texts that must not appear anywhere outside code.
 var live = regexp.MustCompile(`(?i)@everyone|@octo\b[^ ]|(fixes|closes) +#?\w*/?\w*#\d|\]\(javascript:|<script|<img|\x1b|[\x{202a}-\x{202e}\x{200b}]`)
 
-// code is what Markdown shows as it is.
-var code = regexp.MustCompile("(?ms)^(`{3,}|~{3,}).*?^(`{3,}|~{3,})$|(`+)[^\n]*?[^`\n](`+)")
+// code is what GitHub shows as it is: of Markdown, and of HTML in the summary of a fold.
+var code = regexp.MustCompile("(?ms)^(`{3,}|~{3,}).*?^(`{3,}|~{3,})$|<code>[^<\n]*</code>|(`+)[^\n]*?[^`\n](`+)")
 
 func TestHostileNames(t *testing.T) {
 	t.Parallel()

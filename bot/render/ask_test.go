@@ -183,8 +183,8 @@ func ExampleQuestionSection() {
 	//
 	// **Try again**
 	//
-	// - [ ] Return it for 2 more fix attempts — the author is asked again at once, and earlier attempts still count <!-- sb:retry:2 -->
-	// - [ ] Return it for a fix and reset the count — the author is asked again at once, and the count begins at 1 <!-- sb:reset -->
+	// - [ ] Return it for 2 more fix attempts — the author is asked again at once; earlier attempts count <!-- sb:retry:2 -->
+	// - [ ] Return it for a fix and reset the count — the author is asked again at once, counting from 1 <!-- sb:reset -->
 	// - [ ] Send it back to: plan — takes one attempt; that phase is done again, and what follows it <!-- sb:phase:plan -->
 	// - [ ] Send it back to: research — takes one attempt; that phase is done again, and what follows it <!-- sb:phase:research -->
 	//

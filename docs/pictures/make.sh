@@ -33,7 +33,7 @@ posts="$tmp/posts"
 go run ./internal/pictures docs/pictures \
   rework-comment="$posts/02-comment.md" pass-comment="$posts/03-comment.md" escalation-issue="$posts/08-issue.md" \
   feedback-prompt="$posts/prompt.md" case-comment="$posts/casecomment_short.md" \
-  dashboard="$at/" plan="$at/plan/acme/shop/plan-1" case="$at$case" failures="$at/failures" rules="$at/rules"
+  dashboard@1500="$at/" plan@780="$at/plan/acme/shop/plan-1" case@1100="$at$case" failures@900="$at/failures" rules@900="$at/rules"
 
 # TestPicturesAreOfThesePosts compares what the program posts today with these.
 (cd "$posts" && sha256sum 02-comment.md 03-comment.md 08-issue.md casecomment_short.md) > docs/pictures/posts.sha256

@@ -1,8 +1,9 @@
-// Command pictures takes pictures for the documentation, of whole pages:
+// Command pictures takes pictures for the documentation, of posts and of pages:
 //
-//	go run ./internal/pictures DIR NAME=POST.md NAME=http://127.0.0.1:8080/ …
+//	go run ./internal/pictures DIR NAME=POST.md NAME@HEIGHT=http://127.0.0.1:8080/ …
 //
-// A post is shown as GitHub shows it. docs/pictures/make.sh calls it.
+// A post is shown as GitHub shows it, and the whole of it; of another page the part that a window of
+// the height shows. docs/pictures/make.sh calls it.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/switchback-ci/switchback/internal/browser"
@@ -18,7 +20,7 @@ import (
 
 func main() {
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "pictures: name a directory, and what to take pictures of as NAME=POST.md or NAME=ADDRESS")
+		fmt.Fprintln(os.Stderr, "pictures: name a directory, and what to take pictures of as NAME=POST.md or NAME@HEIGHT=ADDRESS")
 		os.Exit(2)
 	}
 	if err := take(os.Args[1], os.Args[2:]); err != nil {
@@ -35,15 +37,18 @@ func take(dir string, what []string) (err error) {
 	defer func() { err = errors.Join(err, b.Close()) }()
 	for _, one := range what {
 		name, source, _ := strings.Cut(one, "=")
-		if err := shoot(b, name, source, filepath.Join(dir, name+".png")); err != nil {
+		name, size, _ := strings.Cut(name, "@")
+		height, _ := strconv.Atoi(size) // 0 for a post
+		if err := shoot(b, name, source, height, filepath.Join(dir, name+".png")); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// shoot takes one picture: of a post at the width of a comment, of another page at that of a window.
-func shoot(b *browser.Browser, name, source, file string) error {
+// shoot takes one picture: of a post at the width of a comment, of another page as a window of a height
+// shows it.
+func shoot(b *browser.Browser, name, source string, height int, file string) error {
 	width := 1200
 	show := func() error { return b.Do(name, "open", map[string]any{"url": source}, nil) }
 	if strings.HasSuffix(source, ".md") {
@@ -58,11 +63,11 @@ func shoot(b *browser.Browser, name, source, file string) error {
 		width = 900
 		show = func() error { return b.Do(name, "show", map[string]any{"html": page}, nil) }
 	}
-	if err := b.Do(name, "look", map[string]any{"width": width, "height": 300}, nil); err != nil {
+	if err := b.Do(name, "look", map[string]any{"width": width, "height": max(height, 300)}, nil); err != nil {
 		return err
 	}
 	if err := show(); err != nil {
 		return err
 	}
-	return b.Do(name, "picture", map[string]any{"file": file, "whole": true}, nil)
+	return b.Do(name, "picture", map[string]any{"file": file, "whole": height == 0}, nil)
 }
