@@ -163,7 +163,7 @@ func (v checkView) title() string {
 	case k.Escalates():
 		return v.lang.Plain("check.stop", "kind", v.stopped(v.turn.Kind))
 	}
-	return v.lang.Plain("check.retry", "n", v.turn.Iteration, "max", v.max, "what", v.lang.Plain("check.failures", "n", n))
+	return v.lang.Plain("check.retry", "n", v.turn.Iteration, "max", v.max, "what", outcomeView{v.view}.counted())
 }
 
 // undecided is the check of a commit on which nothing was decided: a person is

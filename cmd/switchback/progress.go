@@ -28,6 +28,7 @@ type progress struct {
 }
 
 // showProgress shows on standard error how far work is, from two seconds on, and only on a terminal.
+// unit says how much of it is done; it may be nil.
 // Its end has to be called before anything else is printed.
 func showProgress(s streams, what string, unit func(int64) string) *progress {
 	var out io.Writer
@@ -57,7 +58,11 @@ func (p *progress) run() {
 			}
 			return
 		case <-wait.C:
-			fmt.Fprintf(p.out, "\r\x1b[K%s: %s, %s", p.what, p.unit(p.count.Load()), time.Since(began).Round(time.Second))
+			far := ""
+			if p.unit != nil {
+				far = p.unit(p.count.Load()) + ", "
+			}
+			fmt.Fprintf(p.out, "\r\x1b[K%s: %s%s", p.what, far, time.Since(began).Round(time.Second))
 			shown = true
 			wait.Reset(again)
 		}
