@@ -13,7 +13,7 @@ export GOFLAGS := -trimpath
 export GOGC ?= 400
 export GOMEMLIMIT ?= 3GiB
 
-.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score train corpus fuzz e2e e2e-tools pictures schema clean
+.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score train corpus fuzz e2e e2e-tools image pictures schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-15s %s\n", $$1, $$2}'
@@ -152,6 +152,9 @@ fuzz: ## every fuzz target (FUZZ=regexp of names, such as OnGitHub) for FUZZTIME
 
 pictures: e2e-tools ## make the pictures of the documentation anew
 	docs/pictures/make.sh
+
+image: ## build the container image with buildah, without a registry, and run it
+	scripts/image.sh
 
 schema: ## write the JSON Schema of the configuration
 	$(GO) run ./cmd/switchback config schema > switchback.schema.json
