@@ -60,7 +60,7 @@ func (v commentView) comment(d detail) content {
 			p.History = v.history(v.story, d.rows)
 		}
 	case v.turn.Kind == routing.KindRerun:
-		p.What, p.Ask = outcomeView{v.view}.what(), v.lang.Say("rerun.ask.transient")
+		p.What, p.Ask = outcomeView(v).what(), v.lang.Say("rerun.ask.transient")
 		if names := v.turn.Flaky; flakyOf(v.view).commit() {
 			p.Ask = v.lang.Say("flaky.ask", "quarantine", markdown.Code(escalation.DefaultCommand+" quarantine TEST"))
 		} else if len(names) > 0 {
@@ -68,7 +68,7 @@ func (v commentView) comment(d detail) content {
 		}
 		v.failed(&p, d)
 	case v.turn.Kind == routing.KindIncident:
-		p.What, p.Ask = outcomeView{v.view}.what(), incidentView(v).ask()
+		p.What, p.Ask = outcomeView(v).what(), incidentView(v).ask()
 		v.failed(&p, d)
 	case v.turn.Kind == routing.KindPreExisting:
 		p.What = baseView(v).text()
@@ -82,11 +82,11 @@ func (v commentView) comment(d detail) content {
 		p.Doubts, p.Listed, p.Ask = greenView(v).doubts(), greenView(v).listed(), v.ask()
 		v.earlier(&p, d)
 	case v.turn.Kind == routing.KindRetry:
-		p.What = outcomeView{v.view}.without() // the headline counts
+		p.What = outcomeView(v).without() // the headline counts
 		p.Base, p.Ask = baseView(v).text(), v.ask()
 		v.failed(&p, d)
 	default:
-		p.What = outcomeView{v.view}.what()
+		p.What = outcomeView(v).what()
 		p.Base, p.Ask = baseView(v).text(), v.ask()
 		v.failed(&p, d)
 	}
@@ -145,7 +145,7 @@ func (v commentView) head() md {
 	case v.turn.Kind.Escalates():
 		return v.lang.Say("head.stop", "cp", cp, "kind", v.stopped(v.turn.Kind))
 	}
-	return v.lang.Say("head.retry", "cp", cp, "what", outcomeView{v.view}.counted(), "n", v.turn.Iteration, "max", v.max)
+	return v.lang.Say("head.retry", "cp", cp, "what", outcomeView(v).counted(), "n", v.turn.Iteration, "max", v.max)
 }
 
 // stopped is the kind of an escalation in words.

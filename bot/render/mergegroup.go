@@ -93,7 +93,7 @@ func (v groupView) text() md {
 // fill writes the section of a merge group that failed.
 func (v groupView) fill(p *content, d detail) {
 	c := commentView(v)
-	p.What, p.Ask = outcomeView{c.view}.what(), v.text()
+	p.What, p.Ask = outcomeView(c).what(), v.text()
 	if v.turn.Kind == routing.KindPreExisting {
 		p.What = baseView(v).text()
 	} else {
