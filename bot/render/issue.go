@@ -26,7 +26,7 @@ func IssueTitle(c routing.Case, checkpoint string, o Options) string {
 		subject = subject[i:]
 	}
 	v := outcomeView{lookAt(c, checkpoint, len(untilEscalation(c.Checkpoints[checkpoint].Story()))-1, o)}
-	return Title(o.Language.Plain("issue.of", "cp", markdown.Line(o.Redacted(checkpoint), 80), "what", outcomeView{v.view}.headline(), "case", markdown.Line(o.Redacted(subject), 80)))
+	return Title(o.Language.Plain("issue.of", "cp", markdown.Line(o.Redacted(checkpoint), 80), "what", v.headline(), "case", markdown.Line(o.Redacted(subject), 80)))
 }
 
 // Title makes a title of an issue of plain text: one line of at most 200 bytes that mentions nobody.
