@@ -58,6 +58,16 @@ func (t *Tab) Open(url string) (status int) {
 	return status
 }
 
+// Show shows a page that no server has.
+func (t *Tab) Show(html string) { t.tb.Helper(); t.do("show", map[string]any{"html": html}, nil) }
+
+// Height returns how many pixels high an element is.
+func (t *Tab) Height(at string) (n int) {
+	t.tb.Helper()
+	t.do("height", map[string]any{"at": at}, &n)
+	return n
+}
+
 // Text returns what is read at a place.
 func (t *Tab) Text(at string) (text string) {
 	t.tb.Helper()

@@ -17,7 +17,7 @@ func TestReturnForFix(t *testing.T) {
 	t.Run("S0-23 a retry returns the escalated failure for a fix at once and closes the issue", func(t *testing.T) {
 		s.want(s.say(Writer, issue.Number, "/switchback retry"), 0, nil)
 		comment := strings.Join(s.bot(), "\n")
-		if !strings.Contains(comment, "returned for a fix: attempt 1 of 4") || !strings.Contains(comment, "`"+Writer+"` allowed 1 more fix attempt") {
+		if !strings.Contains(comment, "fix attempt 1 of 4") || !strings.Contains(comment, "`"+Writer+"` allowed 1 more fix attempt") {
 			t.Errorf("the comment:\n%s", comment)
 		}
 		if is := s.onlyIssue(); is.State != "closed" {

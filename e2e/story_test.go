@@ -324,7 +324,7 @@ func testEscalation(t *testing.T, begin begin) {
 				t.Errorf("labels %v lack %s", issue.Labels, l)
 			}
 		}
-		if !strings.HasPrefix(issue.Title, "⚠️ Escalation report") || !strings.Contains(issue.Body, "3/3") {
+		if !strings.HasPrefix(issue.Title, "unit: TestAdd fails after 3 attempts (#") || !strings.Contains(issue.Body, "3/3") {
 			t.Errorf("%s\n%s", issue.Title, issue.Body)
 		}
 		if got := s.r.IssueLabels(t, s.number); !contains(got, "switchback:paused") {

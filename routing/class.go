@@ -84,6 +84,7 @@ type Failure struct {
 	Trace       string     `json:"trace,omitempty"`   // the few lines that matter, cut
 	Excerpt     *Excerpt   `json:"excerpt,omitempty"` // code around File:Line at the run's commit
 	Suggestion  string     `json:"suggestion,omitempty"`
+	Certain     bool       `json:"certain,omitempty"`  // Suggestion is a remedy, and not only where to look
 	Decisive    bool       `json:"decisive,omitempty"` // what stopped the run
 	Flaky       bool       `json:"flaky,omitempty"`
 	Quarantined bool       `json:"quarantined,omitempty"` // it does not count, as a human or the configuration said

@@ -653,8 +653,8 @@ func TestRepeatedRun(t *testing.T) {
 }
 
 func TestCountsOfPartsAreAdded(t *testing.T) {
-	want := Counts{Tests: 11, Passed: 22, Failed: 33, Skipped: 44, Flaky: 55, Quarantined: 66}
-	if got := (Counts{1, 2, 3, 4, 5, 6}).add(Counts{10, 20, 30, 40, 50, 60}); got != want {
+	want := Counts{Tests: 11, Passed: 22, Failed: 33, Skipped: 44, Flaky: 55, Quarantined: 66, Parents: 77}
+	if got := (Counts{1, 2, 3, 4, 5, 6, 7}).add(Counts{10, 20, 30, 40, 50, 60, 70}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

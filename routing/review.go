@@ -169,7 +169,7 @@ func issueFailure(is ReviewIssue) Failure {
 	}
 	return Failure{
 		Name: is.Category, Class: c, Kind: "review", File: is.File, Line: is.Line,
-		Message: is.Description, Suggestion: is.SuggestedFix,
+		Message: is.Description, Suggestion: is.SuggestedFix, Certain: is.SuggestedFix != "",
 		Fingerprint: "review:" + strings.ToLower(is.Category+":"+is.File+":"+firstWords(is.Description, 8)),
 		Evidence:    []Evidence{{Text: string(is.Severity) + ": " + is.Description, Signal: "review"}},
 	}

@@ -62,6 +62,7 @@ type Counts struct {
 	Flaky   int `json:"flaky,omitempty"`
 
 	Quarantined int `json:"quarantined,omitempty"` // failed, and not among Failed
+	Parents     int `json:"parents,omitempty"`     // failed only because a subtest did: among Tests, and not among Failed
 }
 
 // Verdict is what one run, or one part of it, said of a checkpoint.
@@ -130,7 +131,7 @@ func merge(parts []Verdict) Verdict {
 }
 
 func (c Counts) add(d Counts) Counts {
-	return Counts{c.Tests + d.Tests, c.Passed + d.Passed, c.Failed + d.Failed, c.Skipped + d.Skipped, c.Flaky + d.Flaky, c.Quarantined + d.Quarantined}
+	return Counts{c.Tests + d.Tests, c.Passed + d.Passed, c.Failed + d.Failed, c.Skipped + d.Skipped, c.Flaky + d.Flaky, c.Quarantined + d.Quarantined, c.Parents + d.Parents}
 }
 
 // gravity orders verdicts of parts: a design or environment failure outranks a

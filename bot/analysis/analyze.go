@@ -246,6 +246,9 @@ func (st *state) verdict(rep *testreport.Report, d diagnosis.Diagnosis) routing.
 	if n := len(rep.Failing); n >= st.in.Limits.WithDefaults().Failing {
 		v.Dropped = max(0, rep.Counts.Failed-n)
 	}
+	// A reader counts a test beside its subtests; people count what they have to fix.
+	v.Counts.Parents = min(d.Parents, max(0, rep.Counts.Failed-len(rep.Failing)+d.Parents))
+	v.Counts.Failed -= v.Counts.Parents
 	st.missing(&v, rep)
 	if st.unmatched != "" && v.Result == routing.Unclear && len(v.Failures)+len(st.unread) == 0 && st.ended() == "" {
 		v.Unmatched = true

@@ -399,3 +399,17 @@ func TestUnknownFormatIsAMistake(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A test that failed only because a subtest did is not to be fixed besides.
+func TestParentsAreNotCounted(t *testing.T) {
+	t.Parallel()
+	const console = "=== RUN   TestA\n=== RUN   TestA/x\n    a_test.go:3: got 1, want 2\n=== RUN   TestA/y\n    a_test.go:3: got 2, want 3\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/x (0.00s)\n    --- FAIL: TestA/y (0.00s)\n" +
+		"=== RUN   TestB\n--- PASS: TestB (0.00s)\nFAIL\nFAIL\texample.com/a\t0.01s\nFAIL\n"
+	out, err := Analyze(Input{Sources: []Source{text("log", console)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := out.Verdict; v.Counts != (routing.Counts{Tests: 4, Passed: 1, Failed: 2, Parents: 1}) || len(v.Failures) != 2 {
+		t.Errorf("%+v, %d failures", v.Counts, len(v.Failures))
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/switchback-ci/switchback/bot/config"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
 )
 
 // action is the Action of this project, without its version.
@@ -195,7 +195,7 @@ var needs = []struct{ name, level, what string }{
 	{"issues", "write", "no escalation is opened"},
 }
 
-var released = regexp.MustCompile(`^v[0-9]+(\.[0-9]+){0,2}$|^[0-9a-f]{40}$`)
+var released = lazyregexp.New(`^v[0-9]+(\.[0-9]+){0,2}$|^[0-9a-f]{40}$`)
 
 // checkWorkflows checks the workflows that use the Action.
 func (c *checkout) checkWorkflows() {

@@ -24,7 +24,7 @@ func TestIncidentsS5_78(t *testing.T) {
 	if _, err := from.Append(t.Context(), o.Stream().Key, "", o.Stream().Events); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ledger.Copy(t.Context(), from, to); err != nil {
+	if _, err := ledger.Copy(t.Context(), from, to, nil); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "x.db")

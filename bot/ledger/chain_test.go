@@ -131,7 +131,7 @@ func TestS6_13_Verify(t *testing.T) {
 			path, earlier := t.TempDir(), new(ledger.Memory)
 			written(t, path)
 			l := opened(t, ledger.Open, path)
-			if _, err := ledger.Copy(context.Background(), l, earlier); err != nil {
+			if _, err := ledger.Copy(context.Background(), l, earlier, nil); err != nil {
 				t.Fatal(err)
 			}
 			c.change(t, path)

@@ -19,8 +19,8 @@ type Copied struct {
 // it wrote with the source. Copying again adds nothing; a copy that was broken
 // off goes on where it was. A stream that says something else in the target is
 // an error, and is left alone; one that went on there, or is only there, stays. The blobs of the
-// streams are copied as well.
-func Copy(ctx context.Context, from, to Ledger) (Copied, error) {
+// streams are copied as well. tell is told after each stream how much was copied so far; it may be nil.
+func Copy(ctx context.Context, from, to Ledger, tell func(Copied)) (Copied, error) {
 	var c Copied
 	keys, err := from.Keys(ctx)
 	if err != nil {
@@ -35,6 +35,9 @@ func Copy(ctx context.Context, from, to Ledger) (Copied, error) {
 		c.Streams, c.Events, c.Added = c.Streams+1, c.Events+len(events), c.Added+added
 		if err != nil {
 			return c, err
+		}
+		if tell != nil {
+			tell(c)
 		}
 	}
 	return c, CopyBlobs(ctx, from, to, keys)

@@ -30,29 +30,29 @@ func TestCopy(t *testing.T) {
 	n := len(ledgertest.Hostile())
 	to := new(ledger.Memory)
 	for _, added := range []int{2 * n, 0} {
-		if c, err := ledger.Copy(ctx, from, to); err != nil || c != (ledger.Copied{Streams: n, Events: 2 * n, Added: added}) {
+		if c, err := ledger.Copy(ctx, from, to, nil); err != nil || c != (ledger.Copied{Streams: n, Events: 2 * n, Added: added}) {
 			t.Errorf("Copy = %+v, %v", c, err)
 		}
 	}
-	if c, err := ledger.Copy(ctx, to, from); err != nil || c.Added != 0 {
+	if c, err := ledger.Copy(ctx, to, from, nil); err != nil || c.Added != 0 {
 		t.Errorf("back: %+v, %v", c, err)
 	}
 	for _, l := range []ledger.Ledger{from, to} { // one goes on, then the other says something else
 		if err := ledgertest.AppendAnyhow(ctx, l, "a", ledgertest.Note("", fmt.Sprintf("%T", l))); err != nil {
 			t.Fatal(err)
 		}
-		c, err := ledger.Copy(ctx, from, to)
+		c, err := ledger.Copy(ctx, from, to, nil)
 		if l == from && (err != nil || c.Added != 1) {
 			t.Errorf("Copy of one more: %+v, %v", c, err)
 		}
 	}
-	if c, err := ledger.Copy(ctx, from, to); err != nil || c.Added != 0 {
+	if c, err := ledger.Copy(ctx, from, to, nil); err != nil || c.Added != 0 {
 		t.Errorf("Copy to what went on: %+v, %v", c, err)
 	}
 	if err := ledgertest.AppendAnyhow(ctx, from, "a", ledgertest.Note("", "other")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ledger.Copy(ctx, from, to); err == nil || !strings.Contains(err.Error(), "stream a: event 4 is another") {
+	if _, err := ledger.Copy(ctx, from, to, nil); err == nil || !strings.Contains(err.Error(), "stream a: event 4 is another") {
 		t.Errorf("Copy to another story: %v", err)
 	}
 }
@@ -82,14 +82,14 @@ func TestCopyBrokenOff(t *testing.T) {
 	from := new(ledger.Memory)
 	filled(t, from)
 	to := &broken{n: 10}
-	c, err := ledger.Copy(t.Context(), from, to)
+	c, err := ledger.Copy(t.Context(), from, to, nil)
 	if !errors.Is(err, errBroken) || c.Added != 18 {
 		t.Errorf("Copy = %+v, %v", c, err)
 	}
-	if c, err = ledger.Copy(t.Context(), from, to); err != nil || c.Added != c.Events-18 {
+	if c, err = ledger.Copy(t.Context(), from, to, nil); err != nil || c.Added != c.Events-18 {
 		t.Errorf("again: %+v, %v", c, err)
 	}
-	if _, err = ledger.Copy(t.Context(), from, &broken{n: 3, forgets: true}); err == nil || !strings.Contains(err.Error(), "event 2 came back as another") {
+	if _, err = ledger.Copy(t.Context(), from, &broken{n: 3, forgets: true}, nil); err == nil || !strings.Contains(err.Error(), "event 2 came back as another") {
 		t.Errorf("Copy to one that forgets: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ func (v view) acts() md {
 }
 
 func (v view) act(a routing.Act) md {
-	args := []any{"who", v.who(a.By), "test", markdown.Code(v.o.Redacted(a.Test)), "class", markdown.Code(string(a.Class)), "from", markdown.Code(string(a.From)), "phase", v.lang.Say("phase." + string(a.Phase))}
+	args := []any{"who", v.who(a.By), "test", markdown.Code(v.o.Redacted(a.Test)), "class", v.class(a.Class), "from", v.class(a.From), "phase", v.lang.Say("phase." + string(a.Phase))}
 	text := "act." + string(a.Action)
 	switch {
 	case a.Action == routing.HumanExtend:

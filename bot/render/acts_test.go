@@ -67,7 +67,7 @@ func TestAnswersShown(t *testing.T) {
 	t.Parallel()
 	t.Run("quarantined failures are named as such and never hidden", func(t *testing.T) {
 		c, d := playActs(t, named(1, routing.LogicError, "TestReal", "TestFlaky"), routing.HumanActed{Action: routing.HumanQuarantine, Test: "TestFlaky", By: "mona"})
-		has(t, "comment", string(Comment(c, "unit", Options{})), "1 failure is in quarantine and does not count: `TestFlaky`", "`mona` put `TestFlaky` into quarantine", "1. `TestReal`", "!2. `TestFlaky`")
+		has(t, "comment", string(Comment(c, "unit", Options{})), "1 failure is in quarantine and does not count: `TestFlaky`", "`mona` put `TestFlaky` into quarantine", "| `TestReal`<br>", "!<code>TestFlaky")
 		has(t, "summary", string(Summary(c, "unit", d, Options{})), "in quarantine and does not count: `TestFlaky`", "What people decided")
 		k := Check(c, "unit", "", Options{})
 		has(t, "check", k.Title+string(k.Summary), "1 in quarantine", "`TestFlaky`")
@@ -96,7 +96,7 @@ func TestAnswersShown(t *testing.T) {
 	})
 	t.Run("a corrected class is shown with what it was", func(t *testing.T) {
 		c, d := playActs(t, named(1, routing.EnvIssue, "TestNet"), routing.HumanActed{Action: routing.HumanWrong, Class: routing.LogicError, By: "mona"})
-		has(t, "comment", string(Comment(c, "unit", Options{})), "it was `ENV_ISSUE`", "said that the class is `LOGIC_ERROR`, not `ENV_ISSUE`", "returned for a fix: attempt 1 of 3")
+		has(t, "comment", string(Comment(c, "unit", Options{})), "it was: environment", "said that it is “wrong result”, not “environment”", "fix attempt 1 of 3")
 		has(t, "summary", string(Summary(c, "unit", d, Options{})), "mona said that it is `LOGIC_ERROR`")
 	})
 	t.Run("a check that a person has answered waits for nobody", func(t *testing.T) {

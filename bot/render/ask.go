@@ -42,19 +42,67 @@ func QuestionSection(r escalation.Record, c routing.Case, live string, o Options
 		parts = append(parts, "### "+l.Say("ask.answered"), said)
 	}
 	if boxes := Offered(r, c); len(boxes) > 0 {
-		ticked := Unconsumed(r, live)
-		lines := make([]md, 0, len(boxes)+1)
-		for _, b := range boxes {
-			lines = append(lines, md(answers.Line(b.ID, string(boxText(b, o)), slices.Contains(ticked, b.ID))))
-		}
-		lines = append(lines, md(answers.Line(answers.Submit, string(l.Say("box.submit")), slices.Contains(ticked, answers.Submit))))
+		q := questions{boxes: boxes, ticked: Unconsumed(r, live), o: o, grouped: true}
 		how := "ask.how"
 		if routing.IsRepositoryStream(r.Host().Case) {
-			how = "ask.how.plan"
+			how, q.grouped = "ask.how.plan", false
 		}
 		parts = append(parts, "### "+l.Say("ask.title"), md(answers.Head(Nonce(r), r.Generation, QuestionsSHA(r, c))),
 			l.Say(how, "help", markdown.Code(answers.Prefix+" "+answers.Help), "retry", markdown.Code(answers.Prefix+" retry 2")),
-			markdown.Join(lines, "\n"))
+			q.text())
+	}
+	return markdown.Join(parts, "\n\n")
+}
+
+// questions are the boxes of an escalation issue.
+type questions struct {
+	boxes   []answers.Box
+	ticked  []string
+	o       Options
+	grouped bool // with a heading for each group, and what follows from each box
+}
+
+// text lists the boxes by group, the tests that could be quarantined in a fold, and behind them Submit.
+func (q questions) text() md {
+	l := q.o.Language
+	var order []answers.Group
+	lines := map[answers.Group][]md{}
+	var tests []md
+	for _, b := range q.boxes {
+		text := boxText(b, q.o)
+		group := b.Group
+		if !q.grouped {
+			group = ""
+		} else if then := b.Text + ".then"; l.Has(then) {
+			text += " — " + l.Say(then)
+		}
+		line := md(answers.Line(b.ID, string(text), slices.Contains(q.ticked, b.ID)))
+		if !slices.Contains(order, group) {
+			order = append(order, group)
+		}
+		if q.grouped && b.Test != "" {
+			tests = append(tests, line)
+			continue
+		}
+		lines[group] = append(lines[group], line)
+	}
+	var parts []md
+	for _, g := range order {
+		if g != "" {
+			parts = append(parts, "**"+l.Say("ask."+string(g))+"**")
+		}
+		if len(lines[g]) > 0 {
+			parts = append(parts, markdown.Join(lines[g], "\n"))
+		}
+		if g == answers.NotTheCode && len(tests) > 0 {
+			parts = append(parts, "<details>\n<summary>"+l.Say("ask.quarantine")+"</summary>", markdown.Join(tests, "\n"), "</details>")
+		}
+	}
+	submit := md(answers.Line(answers.Submit, string(l.Say("box.submit")), slices.Contains(q.ticked, answers.Submit)))
+	if last := len(parts) - 1; parts[last] == "</details>" {
+		parts = append(parts, submit)
+	} else {
+		parts[last] += "\n" + submit // beside the last answers: a list with an empty line in it is shown wide
 	}
 	return markdown.Join(parts, "\n\n")
 }

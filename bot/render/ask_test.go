@@ -179,15 +179,29 @@ func ExampleQuestionSection() {
 	//
 	// <!-- switchback:checkboxes nonce=5ec32b392d49 gen=0 sha=0123456789abcdef0123456789abcdef01234567 -->
 	//
-	// Tick one answer, then **Submit**; nothing happens before that. You can also tick tests to quarantine. A comment works as well: `/switchback retry 2` on its own line; `/switchback help` lists the commands.
+	// Tick one answer, then **Submit**; nothing happens before that. Or comment, for example, `/switchback retry 2` on its own line; `/switchback help` lists the commands.
 	//
-	// - [ ] Return it for 2 more fix attempts <!-- sb:retry:2 -->
-	// - [ ] Return it for a fix and reset the count <!-- sb:reset -->
-	// - [ ] Send it back to: plan <!-- sb:phase:plan -->
-	// - [ ] Send it back to: research <!-- sb:phase:research -->
-	// - [ ] It was the environment: run the failed jobs again <!-- sb:rerun -->
+	// **Try again**
+	//
+	// - [ ] Return it for 2 more fix attempts — the author is asked again at once; earlier attempts count <!-- sb:retry:2 -->
+	// - [ ] Return it for a fix and reset the count — the author is asked again at once, counting from 1 <!-- sb:reset -->
+	// - [ ] Send it back to: plan — takes one attempt; that phase is done again, and what follows it <!-- sb:phase:plan -->
+	// - [ ] Send it back to: research — takes one attempt; that phase is done again, and what follows it <!-- sb:phase:research -->
+	//
+	// **It is not the code**
+	//
+	// - [ ] It was the environment: run the failed jobs again — no attempt is counted, and their result decides <!-- sb:rerun -->
+	//
+	// <details>
+	// <summary>A test is flaky: quarantine it, in addition to any answer but won’t fix</summary>
+	//
 	// - [ ] `TestAdd` is flaky: quarantine it <!-- sb:quarantine:1e02d92f199a -->
-	// - [ ] Skip this checkpoint and continue with the others <!-- sb:skip -->
-	// - [ ] Leave it as it is: won't fix <!-- sb:wont-fix -->
+	//
+	// </details>
+	//
+	// **Stop**
+	//
+	// - [ ] Skip this checkpoint and continue with the others — its failures stop nothing in this pull request <!-- sb:skip -->
+	// - [ ] Leave it as it is: won't fix — the check stays red, and a green run still passes it <!-- sb:wont-fix -->
 	// - [ ] **Submit** <!-- sb:submit -->
 }

@@ -3,7 +3,6 @@ package render
 import (
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
@@ -44,6 +43,14 @@ func (v baseView) name() md {
 	return v.lang.Say("unknown")
 }
 
+// html is name for the summary of a fold.
+func (v baseView) html() md {
+	if b := v.turn.Verdict.Base; b != nil {
+		return markdown.HTMLCode(v.o.Redacted(b.Name))
+	}
+	return v.lang.Say("unknown")
+}
+
 // since is the commit since which all of the old failures stand on the base, "" where they differ.
 func (v baseView) since() md {
 	since := v.old[0].Since
@@ -56,15 +63,6 @@ func (v baseView) since() md {
 		return markdown.Code(since)
 	}
 	return md(truncate.ShortSHA(since))
-}
-
-// listed names the failures that stand on the base.
-func (v baseView) listed(n int) md {
-	names := make([]string, len(v.old))
-	for i, f := range v.old {
-		names[i] = escalation.Name(f)
-	}
-	return v.names(names, max(n, 3))
 }
 
 // packetStanding is a failure of the packet that stands on the base.

@@ -59,21 +59,54 @@ func (v checkView) check(newest bool) CheckRun {
 		r.Title = v.lang.Plain("check.excused", "title", r.Title, "n", n)
 	}
 	v.o.Mention = "" // a check tells nobody
-	r.Summary = fit(min(v.o.MaxBytes(), checkSummaryLimit), func(d detail) md {
-		d.packet, d.packetText = 0, 0
-		p := v.comment(d)
-		p.Packet, p.cutPacket = "", 0
-		p.Notes = v.notes(p)
-		if !newest {
-			p.State, p.Acts = "", ""
-		}
-		return md(strings.TrimSpace(string(pages.Print(v.lang, "comment", p))))
-	}, func() md { return v.lang.Say("note.cut", "what", v.lang.Say("cut.all")) })
 	if v.turn.Kind != routing.KindPass {
 		r.Annotations = annotations(v.turn.Verdict.Failures)
 	}
+	unplaced := v.unplaced(r.Annotations)
+	r.Summary = fit(min(v.o.MaxBytes(), checkSummaryLimit), func(d detail) md {
+		d.packet, d.packetText = 0, 0
+		p := checkContent{content: v.comment(d), Counts: shown(v.turn.Verdict.Counts)}
+		p.Unplaced = unplaced
+		p.failures = failures{Others: p.Others, OthersTitle: p.OthersTitle, Environment: p.Environment}
+		p.cutPacket = 0
+		p.Notes = v.notes(p.content)
+		if !newest {
+			p.State = ""
+		}
+		return md(strings.TrimSpace(string(pages.Print(v.lang, "check", p))))
+	}, func() md { return v.lang.Say("note.cut", "what", v.lang.Say("cut.all")) })
 	return r
 }
+
+// checkContent is what the template of a check prints: the comment has the failures in full, and the
+// annotations stand at their lines.
+type checkContent struct {
+	content
+	Counts   routing.Counts
+	Unplaced md // failures that no annotation shows
+}
+
+// shown is counts as people count: without the tests that failed only because a subtest did.
+func shown(c routing.Counts) routing.Counts {
+	c.Tests -= c.Parents
+	return c
+}
+
+// unplaced names the failures that no annotation shows.
+func (v checkView) unplaced(placed []Annotation) md {
+	var names []string
+	for _, f := range v.turn.Verdict.Failures {
+		if !slices.ContainsFunc(placed, func(a Annotation) bool { return a.Path == f.File && a.Line == f.Line && a.Title == annotationTitle(f) }) {
+			names = append(names, escalation.Name(f))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return v.lang.Say("check.unplaced", "names", v.names(names, 20))
+}
+
+func annotationTitle(f routing.Failure) string { return markdown.Line(escalation.Name(f), 200) }
 
 // answered brings the check of an escalation to what a person decided on it.
 func (v checkView) answered(r *CheckRun) {
@@ -130,7 +163,7 @@ func (v checkView) title() string {
 	case k.Escalates():
 		return v.lang.Plain("check.stop", "kind", v.stopped(v.turn.Kind))
 	}
-	return v.lang.Plain("check.retry", "n", v.turn.Iteration, "max", v.max, "what", v.lang.Plain("check.failures", "n", n))
+	return v.lang.Plain("check.retry", "n", v.turn.Iteration, "max", v.max, "what", outcomeView{v.view}.counted())
 }
 
 // undecided is the check of a commit on which nothing was decided: a person is
@@ -188,7 +221,7 @@ func annotations(fs []routing.Failure) []Annotation {
 			continue
 		}
 		seen[at] = true
-		a := Annotation{Path: f.File, Line: f.Line, Level: "failure", Title: markdown.Line(escalation.Name(f), 200), Message: annotationText(f), Raw: markdown.CutMiddle(markdown.Clean(f.Trace), 4000)}
+		a := Annotation{Path: f.File, Line: f.Line, Level: "failure", Title: annotationTitle(f), Message: annotationText(f), Raw: markdown.CutMiddle(markdown.Clean(f.Trace), 4000)}
 		if f.Flaky || f.Class == routing.Flaky {
 			a.Level = "warning"
 		}

@@ -32,7 +32,7 @@ func TestOfferedCommands(t *testing.T) {
 				t.Errorf("%s proposes %q, which is read as %+v", file, m[1], cmds)
 				continue
 			}
-			if c := cmds[0]; c.Checkpoint != "" && c.Checkpoint != "unit" && !strings.Contains(string(data), "### 🛑 `"+c.Checkpoint+"`") {
+			if c := cmds[0]; c.Checkpoint != "" && c.Checkpoint != "unit" && !strings.Contains(string(data), "### 🛑 "+c.Checkpoint) {
 				t.Errorf("%s proposes %q, which is read as of checkpoint %q", file, m[1], c.Checkpoint)
 			}
 		}

@@ -60,61 +60,67 @@ func (v commentView) comment(d detail) content {
 			p.History = v.history(v.story, d.rows)
 		}
 	case v.turn.Kind == routing.KindRerun:
-		p.What, p.Ask = v.what(), v.lang.Say("rerun.ask.transient")
+		p.What, p.Ask = outcomeView(v).what(), v.lang.Say("rerun.ask.transient")
 		if names := v.turn.Flaky; flakyOf(v.view).commit() {
 			p.Ask = v.lang.Say("flaky.ask", "quarantine", markdown.Code(escalation.DefaultCommand+" quarantine TEST"))
 		} else if len(names) > 0 {
 			p.Ask = v.lang.Say("rerun.ask", "names", v.names(names, 10))
 		}
-		p.Since = v.since(10)
-		p.failures = newFailures(v.view, d)
-		p.Earlier = len(v.story) - 1
-		p.History = v.history(v.story[:p.Earlier], d.rows)
+		v.failed(&p, d)
 	case v.turn.Kind == routing.KindIncident:
-		p.What, p.Ask = v.what(), incidentView(v).ask()
-		p.failures = newFailures(v.view, d)
-		p.Earlier = len(v.story) - 1
-		p.History = v.history(v.story[:p.Earlier], d.rows)
+		p.What, p.Ask = outcomeView(v).what(), incidentView(v).ask()
+		v.failed(&p, d)
 	case v.turn.Kind == routing.KindPreExisting:
-		p.What, p.OldNames = baseView(v).text(), baseView(v).listed(d.names)
+		p.What = baseView(v).text()
 		p.Ask = v.lang.Say("base.ask", "base", baseView(v).name())
 		if sha := v.turn.BaseFixed; sha != "" {
 			p.Ask = v.lang.Say("base.fixed", "base", baseView(v).name(), "sha", v.sha(sha))
 		}
-		p.Earlier = len(v.story) - 1
-		p.History = v.history(v.story[:p.Earlier], d.rows)
+		v.failed(&p, d)
 	case v.turn.Kind == routing.KindSuspect:
 		p.What = markdown.Sentences(v.passed(), v.fixed(12))
 		p.Doubts, p.Listed, p.Ask = greenView(v).doubts(), greenView(v).listed(), v.ask()
-		p.Earlier = len(v.story) - 1
-		p.History = v.history(v.story[:p.Earlier], d.rows)
+		v.earlier(&p, d)
+	case v.turn.Kind == routing.KindRetry:
+		p.What = outcomeView(v).without() // the headline counts
+		p.Base, p.Ask = baseView(v).text(), v.ask()
+		v.failed(&p, d)
 	default:
-		p.What = v.what()
-		p.Base = baseView(v).text()
-		if len(v.old) > 0 {
-			p.OldNames = baseView(v).listed(d.names)
-		}
-		p.Ask = v.ask()
-		p.Since = v.since(10)
-		p.failures = newFailures(v.view, d)
-		p.Earlier = len(v.story) - 1
-		p.History = v.history(v.story[:p.Earlier], d.rows)
+		p.What = outcomeView(v).what()
+		p.Base, p.Ask = baseView(v).text(), v.ask()
+		v.failed(&p, d)
 	}
 	v.foot(&p, d)
 	return p
 }
 
+// failed lists what failed, and the runs before.
+func (v commentView) failed(p *content, d detail) {
+	p.Since = v.since(3)
+	p.failures = newFailures(v.view, d)
+	v.earlier(p, d)
+}
+
+// earlier lists the runs before in a fold.
+func (v commentView) earlier(p *content, d detail) {
+	p.Earlier = len(v.story) - 1
+	p.History = v.history(v.story[:p.Earlier], d.rows)
+}
+
 // foot adds the link, the packet and what was left out.
 func (v commentView) foot(p *content, d detail) {
 	p.Link = v.runLink()
-	js, omitted := pack(v.view, d.packet, d.packetText)
+	if v.turn.Kind != routing.KindPass {
+		p.Link = markdown.Join(slices.DeleteFunc([]md{v.sha(v.turn.Verdict.Run.SHA), p.Link}, func(l md) bool { return l == "" }), " · ")
+	}
+	js, omitted := packWithin(v.view, d.packet, d.packetText, d.packetBytes)
 	p.cutPacket = omitted
 	p.Packet = markdown.Fence("json", string(js))
 	p.Notes = v.notes(*p)
 }
 
 func (v commentView) head() md {
-	cp := markdown.Code(v.name)
+	cp := markdown.Prose(v.name)
 	switch {
 	case !v.has:
 		return v.lang.Say("head.none", "cp", cp)
@@ -139,7 +145,7 @@ func (v commentView) head() md {
 	case v.turn.Kind.Escalates():
 		return v.lang.Say("head.stop", "cp", cp, "kind", v.stopped(v.turn.Kind))
 	}
-	return v.lang.Say("head.retry", "cp", cp, "n", v.turn.Iteration, "max", v.max)
+	return v.lang.Say("head.retry", "cp", cp, "what", outcomeView(v).counted(), "n", v.turn.Iteration, "max", v.max)
 }
 
 // stopped is the kind of an escalation in words.
@@ -148,46 +154,6 @@ func (v commentView) stopped(kind routing.Kind) md {
 		return v.lang.Say("kind." + string(kind))
 	}
 	return v.lang.Say("stopped." + string(kind))
-}
-
-// what says in one sentence what failed.
-func (v commentView) what() md {
-	vd := v.turn.Verdict
-	sha := v.sha(vd.Run.SHA)
-	if len(vd.Unmet) > 0 && vd.Result == routing.Pass {
-		return v.lang.Say("what.unmet", "unmet", markdown.Prose(strings.Join(vd.Unmet, "; ")))
-	}
-	n := escalation.FailedCount(vd)
-	var s md
-	switch {
-	case n == 0:
-		s = v.lang.Say("what.nothing", "sha", sha)
-	case vd.Counts.Tests > 0 && vd.Counts.Failed == n:
-		s = v.lang.Count("what.tests", n, "of", vd.Counts.Tests, "sha", sha)
-	default:
-		s = v.lang.Count("what.fails", n, "sha", sha)
-	}
-	fs := decisiveFirst(vd.Failures)
-	if len(fs) == 0 {
-		if r := strings.TrimSpace(vd.Reason); r != "" {
-			return "**" + s + "**: " + markdown.Sentence(markdown.Prose(r))
-		}
-		return "**" + s + v.lang.Say("what.end") + "**"
-	}
-	return "**" + s + "**" + v.lang.Say("what.first", "what", markdown.Code(escalation.Name(fs[0])), "did", did(v.lang, fs[0]))
-}
-
-// did says in a few words how a failure failed.
-func did(l Language, f routing.Failure) md {
-	if isShort(f.Expected) && isShort(f.Actual) {
-		return l.Say("what.first.both", "expected", markdown.Code(f.Expected), "actual", markdown.Code(f.Actual))
-	}
-	return l.Say("what.first.class", "class", l.Say("class."+string(f.Class)))
-}
-
-func isShort(s string) bool {
-	s = strings.TrimSpace(s)
-	return s != "" && len(s) <= 60 && !strings.Contains(s, "\n")
 }
 
 // ask says who does what next.
@@ -213,7 +179,7 @@ func (v commentView) ask() md {
 	default:
 		parts = append(parts, v.lang.Say("ask.anyone"))
 	}
-	if v.turn.Phase != "" {
+	if v.turn.Phase != "" && v.turn.Phase != routing.Implement {
 		parts = append(parts, v.lang.Say("ask.target", "phase", v.phase()))
 	}
 	if v.o.HandoffNote != "" {
@@ -289,7 +255,7 @@ func (v commentView) state() md {
 		return v.lang.Say("state.skipped")
 	case v.has && len(v.cp.Held) > 0:
 		return v.lang.Say("state.held")
-	case v.newer():
+	case newer(v.view):
 		return v.lang.Say("state.newer")
 	case resumed(v.view):
 		return v.lang.Say("state.resumed")
@@ -298,12 +264,13 @@ func (v commentView) state() md {
 }
 
 // newer is true if a run that came after the escalation is what the turn shows.
-func (v commentView) newer() bool {
+func newer(v view) bool {
 	e := v.cp.Escalation
 	return v.has && v.turn.Kind.Escalates() && e != nil && e.SHA != "" && v.turn.Verdict.Run.SHA != "" && e.SHA != v.turn.Verdict.Run.SHA
 }
 
-// since says what changed since the turn before: a line of counts, then names.
+// since says what changed since the turn before: a line of counts, then up to n names of each kind that
+// no row of the table has.
 func (v commentView) since(n int) md {
 	d := v.delta
 	if !d.known {
@@ -317,17 +284,20 @@ func (v commentView) since(n int) md {
 	for _, part := range []struct {
 		id    string
 		names []string
-	}{{"fixed", d.fixed}, {"still", d.still}, {"new", d.fresh}, {"unseen", d.unseen}, {"unsure", d.unsure}, {"flaky", d.flaky}} {
+		shown bool // in the table
+	}{{"fixed", d.fixed, false}, {"still", d.still, true}, {"new", d.fresh, true}, {"unseen", d.unseen, false}, {"unsure", d.unsure, true}, {"flaky", d.flaky, false}} {
 		if len(part.names) == 0 {
 			continue
 		}
 		counts = append(counts, v.lang.Say("since."+part.id, "n", len(part.names)))
-		lists = append(lists, "- "+v.lang.Say("list."+part.id)+": "+v.names(part.names, n))
+		if !part.shown {
+			lists = append(lists, v.lang.Say("list."+part.id)+": "+v.names(part.names, n))
+		}
 	}
 	if d.missing > 0 {
 		counts = append(counts, v.lang.Say("since.missing", "n", d.missing))
 	}
-	return head + markdown.Join(counts, " · ") + "\n\n" + markdown.Join(lists, "\n")
+	return markdown.Join(append([]md{head + markdown.Join(counts, " · ")}, lists...), "\n")
 }
 
 func anyDiffers(d delta) bool {

@@ -158,7 +158,7 @@ func TestFeedback(t *testing.T) {
 	inert(t, got, o)
 	golden(t, "feedback_2.md", got)
 	for id, wants := range map[string][]string{
-		"S0-28 a failure summary":         {"## Failure summary\n\n**2 of 120 tests fail"},
+		"S0-28 a failure summary":         {"## Failure summary\n\n**2 of 120 tests failed at"},
 		"S0-29 suggestions":               {"## What to do\n\n1. Apply the cap in `Coupon.apply`"},
 		"S0-30 code, expected and actual": {"> 30 |", "- Decimal('50.00')\n+ Decimal('60.00')"},
 		"S0-33 earlier feedback":          {"## Earlier feedback\n\n1. returned for a fix\n   - `test_percent_coupon_is_capped`: Apply the cap"},

@@ -74,13 +74,13 @@ type earlierTurn struct {
 
 func (v feedbackView) feedback(d detail) feedbackContent {
 	all := d
-	all.open = all.full
+	all.open, all.packetBytes = all.full, 0
 	p := feedbackContent{
 		content: content{
-			Head: v.lang.Say("fb.title", "cp", markdown.Code(v.name), "n", v.turn.Iteration, "max", v.max), What: v.what(), Excused: v.excusedText(),
+			Head: v.lang.Say("fb.title", "cp", markdown.Code(v.name), "n", v.turn.Iteration, "max", v.max), What: outcomeView{v.view}.what(), Excused: v.excusedText(),
 			Since: v.since(20), History: v.history(v.story, d.rows), failures: newFailures(v.view, all),
 		},
-		Counts: v.turn.Verdict.Counts, Suggestions: v.suggestions(d.full + 10), EarlierAsked: v.earlier(d),
+		Counts: shown(v.turn.Verdict.Counts), Suggestions: v.suggestions(d.full + 10), EarlierAsked: v.earlier(d),
 	}
 	if v.turn.Kind.Escalates() {
 		p.Head = v.head()
@@ -104,7 +104,7 @@ func (v feedbackView) suggestions(n int) []md {
 			continue
 		}
 		seen[f.Suggestion] = true
-		s := markdown.Prose(f.Suggestion)
+		s := markdown.Prose(inLanguage(v.lang, f.Suggestion))
 		if w := v.place(f); w != "" {
 			s += " (" + w + ")"
 		}

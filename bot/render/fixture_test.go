@@ -123,8 +123,8 @@ func coupon() routing.Failure {
 		Message: "AssertionError: assert Decimal('60.00') == Decimal('50.00')", Expected: "Decimal('50.00')", Actual: "Decimal('60.00')",
 		Trace:      "    def test_percent_coupon_is_capped(self):\n        cart = Cart([Item(\"book\", 120)])\n>       assert Coupon.percent(50, cap=50).apply(cart).discount == Decimal(\"50.00\")\nE       AssertionError: assert Decimal('60.00') == Decimal('50.00')\n\ntests/test_coupon.py:41: AssertionError",
 		Excerpt:    &routing.Excerpt{File: "shop/coupon.py", Start: 27, Mark: 30, Lines: []string{"    def apply(self, cart):", "        amount = self.rate * cart.total", "        # the cap is checked by the caller", "        return replace(cart, discount=amount)", "", "    @classmethod", "    def percent(cls, rate, cap=None):"}},
-		Suggestion: "Apply the cap in `Coupon.apply`: expected Decimal('50.00'), got Decimal('60.00') at tests/test_coupon.py:41.",
-		Evidence:   []routing.Evidence{{Line: 212, Text: "E       AssertionError: assert Decimal('60.00') == Decimal('50.00')", Signal: "pytest-assertion"}},
+		Suggestion: "Apply the cap in `Coupon.apply`: expected Decimal('50.00'), got Decimal('60.00') at tests/test_coupon.py:41.", Certain: true,
+		Evidence: []routing.Evidence{{Line: 212, Text: "E       AssertionError: assert Decimal('60.00') == Decimal('50.00')", Signal: "pytest-assertion"}},
 	}
 }
 
@@ -133,8 +133,8 @@ func missing() routing.Failure {
 		Name: "test_coupon_expires", Suite: "tests.test_coupon.TestCoupon", Class: routing.NotImplemented, Fingerprint: "v1:0b77e2d4",
 		File: "shop/coupon.py", Line: 52, Kind: "error", Message: "NotImplementedError: expiry",
 		Trace:      "shop/coupon.py:52: in expired\n    raise NotImplementedError(\"expiry\")\nE   NotImplementedError: expiry",
-		Suggestion: "Implement `Coupon.expired` in shop/coupon.py:52.",
-		Evidence:   []routing.Evidence{{Line: 230, Text: "E   NotImplementedError: expiry", Signal: "not-implemented"}},
+		Suggestion: "Implement `Coupon.expired` in shop/coupon.py:52.", Certain: true,
+		Evidence: []routing.Evidence{{Line: 230, Text: "E   NotImplementedError: expiry", Signal: "not-implemented"}},
 	}
 }
 
@@ -142,8 +142,8 @@ func cartTotal() routing.Failure {
 	return routing.Failure{
 		Name: "test_total_with_tax", Suite: "tests.test_cart", Class: routing.LogicError, Fingerprint: "v1:5d5d5d5d", File: "tests/test_cart.py", Line: 18, Kind: "assertion",
 		Message: "receipt differs", Expected: "book      120.00\ncoupon    -50.00\ntax         7.00\ntotal      77.00", Actual: "book      120.00\ncoupon    -50.00\ntax        12.00\ntotal      82.00",
-		Suggestion: "Compute the tax after the discount.",
-		Evidence:   []routing.Evidence{{Line: 300, Text: "E  AssertionError: receipt differs", Signal: "pytest-assertion"}},
+		Suggestion: "Compute the tax after the discount.", Certain: true,
+		Evidence: []routing.Evidence{{Line: 300, Text: "E  AssertionError: receipt differs", Signal: "pytest-assertion"}},
 	}
 }
 

@@ -38,7 +38,7 @@ func newHistoryRow(v view, n int, t routing.Attempt) historyRow {
 	if t.Verdict.Result == routing.TimedOut {
 		class = routing.Timeout
 	}
-	r.Class = markdown.Code(valid(class))
+	r.Class = v.class(class)
 	r.Failed = md(fmt.Sprint(escalation.FailedCount(t.Verdict)))
 	if fs := decisiveFirst(t.Verdict.Failures); len(fs) > 0 {
 		r.First = markdown.Code(markdown.Cut(escalation.Name(fs[0]), 80))

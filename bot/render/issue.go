@@ -18,15 +18,15 @@ func IssueKey(caseKey, checkpoint string, kind routing.Kind) string {
 	return caseKey + "/" + checkpoint + "/issue/" + string(kind)
 }
 
-// IssueTitle returns the title of the escalation issue of a checkpoint: plain
-// text on one line, at most 200 bytes.
+// IssueTitle returns the title of the escalation issue of a checkpoint, which says what happened in
+// the pull request or branch: plain text on one line, at most 200 bytes.
 func IssueTitle(c routing.Case, checkpoint string, o Options) string {
 	subject := c.Key
-	if i := strings.LastIndexByte(subject, '#'); i > 0 {
+	if i := strings.LastIndexAny(subject, "#@"); i > 0 {
 		subject = subject[i:]
 	}
-	of := o.Language.Plain("issue.of", "cp", markdown.Line(o.Redacted(checkpoint), 80), "case", markdown.Line(o.Redacted(subject), 80))
-	return Title(o.Language.Plain("issue.title") + " — " + of)
+	v := outcomeView{lookAt(c, checkpoint, len(untilEscalation(c.Checkpoints[checkpoint].Story()))-1, o)}
+	return Title(o.Language.Plain("issue.of", "cp", markdown.Line(o.Redacted(checkpoint), 80), "what", v.headline(), "case", markdown.Line(o.Redacted(subject), 80)))
 }
 
 // Title makes a title of an issue of plain text: one line of at most 200 bytes that mentions nobody.
@@ -64,12 +64,11 @@ type issueView struct{ commentView }
 // issueContent is what the template of an escalation issue prints.
 type issueContent struct {
 	content
-	Basic                               []page.Fact
-	HistoryNotes                        []md
-	Pattern, Questions                  md
-	Causes, Design, Environment, Manual []md
-	NoFailing                           bool
-	Held                                *memberTable
+	Basic                                          []page.Fact
+	Later, Pattern, Questions                      md
+	Probable, ForDesign, ForEnvironment, ForManual []md
+	Held                                           *memberTable
+	HeldCases                                      int
 }
 
 // redacted returns the case with only the view's checkpoint, its turns
@@ -82,39 +81,61 @@ func (v issueView) redacted() routing.Case {
 
 func (v issueView) issue(r escalation.Report, d detail) issueContent {
 	p := issueContent{
-		content: content{Excused: v.excusedText(), Acts: v.acts(), History: v.history(v.story, d.rows), Link: v.runLink(), failures: newFailures(v.view, d)},
-		Basic:   v.basic(r), Pattern: sentence(v.lang, r.Pattern), Causes: v.sentences(r.Causes), Design: v.sentences(r.Actions.Design),
-		Environment: v.sentences(r.Actions.Environment), Manual: v.sentences(r.Actions.Manual),
-		Questions: v.o.Shared.Questions, NoFailing: len(v.turn.Verdict.Failures) == 0,
+		content: content{Excused: v.excusedText(), Acts: v.acts(), History: v.history(v.story, d.rows), failures: newFailures(v.view, d)},
+		Basic:   v.basic(r), Probable: v.sentences(r.Causes), ForDesign: v.sentences(r.Actions.Design),
+		ForEnvironment: v.sentences(r.Actions.Environment), ForManual: v.sentences(r.Actions.Manual), Questions: v.o.Shared.Questions, Later: v.later(),
 	}
-	if len(p.Causes) == 0 {
-		p.Causes = []md{v.lang.Say("unknown")}
+	if len(p.Probable) == 0 {
+		p.Probable = []md{v.lang.Say("unknown")}
 	}
+	if r.Trend != escalation.PatternNone && r.Trend != escalation.PatternSingle {
+		p.Pattern = sentence(v.lang, r.Pattern)
+	}
+	links := []md{v.runLink()}
 	if u := v.o.Address(v.o.Shared.CommentURL); u != "" {
-		p.HistoryNotes = append(p.HistoryNotes, markdown.Link(v.lang.Say("held.comment"), u))
+		links = append(links, markdown.Link(v.lang.Say("held.comment"), u))
 	}
-	if s := v.later(); s != "" {
-		p.HistoryNotes = append(p.HistoryNotes, s)
+	p.Link = markdown.Join(slices.DeleteFunc(links, func(l md) bool { return l == "" }), " · ")
+	if n := len(v.o.Shared.Members); n > 1 {
+		p.Held, p.HeldCases = v.o.members(v.o.Shared.Members, most*d.rows/ladder[0].rows), n
 	}
-	if len(v.o.Shared.Members) > 1 {
-		p.Held = v.o.members(v.o.Shared.Members, most*d.rows/ladder[0].rows)
-	}
-	var ask []md
-	if m := v.o.Mentions(); m != "" && !v.decision().NoNotify {
-		ask = append(ask, v.lang.Say("issue.notify", "mention", md(m)))
-	}
-	switch {
-	case v.has && r.Kind == routing.KindSuspect:
-		ask = append(ask, markdown.Sentences(v.lang.Say("why."+string(r.Kind)), v.passed()))
-	case v.has && r.Kind.Escalates():
-		ask = append(ask, markdown.Sentences(v.lang.Say("why."+string(r.Kind)), v.what()))
-	case v.has:
-		ask = []md{v.what()}
+	if m := v.o.Mentions(); m != "" && !v.decision().NoNotify && v.has && r.Kind.Escalates() {
+		p.Ask = v.lang.Say("issue.notify", "mention", md(m))
 	}
 	p.Doubts = greenView{v.view}.doubts()
-	p.Ask = markdown.Join(ask, "\n\n")
+	p.What = v.happened(r, p.Pattern)
 	p.Notes = v.notes(p.content)
 	return p
+}
+
+// happened says in one paragraph what failed, how often, and why nobody goes on.
+func (v issueView) happened(r escalation.Report, pattern md) md {
+	switch {
+	case !v.has:
+		return ""
+	case r.Kind == routing.KindSuspect:
+		return markdown.Sentences(v.lang.Say("why."+string(r.Kind)), v.passed())
+	case !r.Kind.Escalates():
+		return outcomeView{v.view}.what()
+	}
+	parts := []md{outcomeView{v.view}.what()}
+	if fs := decisiveFirst(v.turn.Verdict.Failures); len(fs) > 0 {
+		name := markdown.Code(escalation.Name(fs[0]))
+		if w := v.place(fs[0]); w != "" {
+			name = v.lang.Say("issue.at", "name", name, "place", w)
+		}
+		parts = append(parts, v.lang.Say("issue.first", "name", name, "said", (&failureList{view: v.view}).line(fs[0])))
+	}
+	switch b := v.decision().Budget; {
+	case b != "":
+		parts = append(parts, v.lang.Say("why.budget", "budget", markdown.Code("budgets."+string(b))))
+	case r.Kind != routing.KindMaxRetry:
+		parts = append(parts, v.lang.Say("why."+string(r.Kind)))
+	}
+	if v.turn.Iteration > 0 || r.Kind == routing.KindMaxRetry {
+		parts = append(parts, v.lang.Say("stop.attempts", "n", v.turn.Iteration, "max", v.max))
+	}
+	return markdown.Sentences(append(parts, pattern)...)
 }
 
 // basic is the table of the report's first section.
@@ -127,10 +148,18 @@ func (v issueView) basic(r escalation.Report) []page.Fact {
 		{ID: "issue.session", Value: markdown.Code(v.o.Redacted(r.Session))},
 		{ID: "issue.cp", Value: markdown.Code(r.Checkpoint)},
 		{ID: "issue.attempts", Value: md(r.Attempts)},
-		{ID: "issue.reason", Value: v.stopped(r.Kind) + ": " + markdown.Prose(r.Reason)},
+		{ID: "issue.reason", Value: v.stopped(r.Kind) + ": " + v.reason(r)},
 		{ID: "issue.type", Value: markdown.Code(string(r.Type)) + ", " + v.lang.Say("sev."+string(r.Severity))},
 		{ID: "issue.commit", Value: commit},
 	}
+}
+
+// reason says why a person is asked: of a run that names what failed, in words of its own.
+func (v issueView) reason(r escalation.Report) md {
+	if len(v.turn.Verdict.Failures) > 0 && r.Kind.Escalates() && r.Kind != routing.KindSuspect && v.decision().Budget == "" {
+		return v.lang.Say("why." + string(r.Kind))
+	}
+	return reasonText(v.lang, r.Reason)
 }
 
 func (v issueView) sentences(ss []escalation.Sentence) []md {
@@ -150,7 +179,7 @@ func sentence(l Language, s escalation.Sentence) md {
 	return md(catalog.Fill(text, func(name string) (string, bool) {
 		for i := 0; i+1 < len(s.Args); i += 2 {
 			if s.Args[i] == name {
-				return string(argument(name, s.Args[i+1])), true
+				return string(argument(l, name, s.Args[i+1])), true
 			}
 		}
 		return "", false
@@ -158,13 +187,19 @@ func sentence(l Language, s escalation.Sentence) md {
 }
 
 // argument makes what fills a sentence of a report safe.
-func argument(name, value string) md {
+func argument(l Language, name, value string) md {
 	switch name {
+	case "class":
+		return l.Say("class." + valid(routing.Class(value)))
 	case "n", "first", "last", "still", "new", "max", "stuck":
 		if n, err := strconv.Atoi(value); err == nil {
 			return md(strconv.Itoa(n))
 		}
-	case "suggestion", "reason", "unmet":
+	case "suggestion":
+		return markdown.Prose(inLanguage(l, value))
+	case "reason":
+		return reasonText(l, value)
+	case "unmet":
 		return markdown.Prose(value)
 	case "files":
 		files := strings.Split(value, ", ")

@@ -43,12 +43,12 @@ func TestIssue(t *testing.T) {
 	o.Language = Korean
 	ko := IssueBody(all["max_retry"], "unit", o)
 	for id, ok := range map[string]bool{
-		"S0-36 title":                 IssueTitle(all["max_retry"], "unit", options()) == "⚠️ Escalation report — unit of #12",
-		"S0-36 title in Korean":       strings.HasPrefix(IssueTitle(all["max_retry"], "unit", o), "⚠️ 에스컬레이션 리포트 — "),
+		"S0-36 title":                 IssueTitle(all["max_retry"], "unit", options()) == "unit: test_percent_coupon_is_capped fails after 3 attempts (#12)",
+		"S0-36 title in Korean":       IssueTitle(all["max_retry"], "unit", o) == "unit: 3회 재작업 후에도 test_percent_coupon_is_capped 실패 (#12)",
 		"S0-36 heading":               strings.HasPrefix(string(got), "## ⚠️ Escalation report\n") && strings.HasPrefix(string(ko), "## ⚠️ 에스컬레이션 리포트\n"),
 		"S0-37 basic table":           strings.Contains(string(got), "| Session | `acme/shop#12` |\n| Checkpoint | `unit` |\n| Attempts | 3/3 |\n| Reason for the escalation | "),
 		"S0-37 basic table in Korean": strings.Contains(string(ko), "| 항목 | 값 |") && strings.Contains(string(ko), "| 시도 횟수 | 3/3 |\n| 에스컬레이션 사유 | "),
-		"S0-38 one row per attempt":   strings.Count(string(got), "`test_") > 4 && strings.Contains(string(got), "| [4](https://github.com/acme/shop/actions/runs/7004) | escalated: fix attempts used up | `LOGIC_ERROR` | 1 | `test_percent_coupon_is_capped` |"),
+		"S0-38 one row per attempt":   strings.Count(string(got), "`test_") > 4 && strings.Contains(string(got), "| [4](https://github.com/acme/shop/actions/runs/7004) | escalated: fix attempts used up | wrong result | 1 | `test_percent_coupon_is_capped` |"),
 		"S0-39 pattern":               strings.Contains(string(got), "### Pattern analysis\n\nIt is stuck: the same failure in the last 3"),
 		"S0-40 numbered causes":       strings.Contains(string(got), "### Probable causes\n\n1. "),
 		"S0-41 three sections":        strings.Contains(string(got), "**If the design has to be reviewed:**") && strings.Contains(string(got), "**If it is the environment:**") && strings.Contains(string(got), "**If a person has to step in:**"),

@@ -93,15 +93,12 @@ func (v groupView) text() md {
 // fill writes the section of a merge group that failed.
 func (v groupView) fill(p *content, d detail) {
 	c := commentView(v)
-	p.What, p.Ask = c.what(), v.text()
+	p.What, p.Ask = outcomeView(c).what(), v.text()
 	if v.turn.Kind == routing.KindPreExisting {
 		p.What = baseView(v).text()
 	} else {
 		p.Base = baseView(v).text()
-		p.failures = newFailures(v.view, d)
 	}
-	if len(v.old) > 0 {
-		p.OldNames = baseView(v).listed(d.names)
-	}
+	p.failures = newFailures(v.view, d)
 	p.Link, p.Notes = v.runLink(), c.notes(*p)
 }

@@ -12,21 +12,35 @@ const summaryLimit = 200_000
 // Summary returns the job summary: counts, decision d with its rule and reason,
 // the failures of d's verdict, what comes next. c is the case with d recorded.
 func Summary(c routing.Case, checkpoint string, d routing.Decision, o Options) markdown.Text {
+	v := newSummaryView(c, checkpoint, d, o)
+	limit := summaryLimit
+	if o.Limit > 0 {
+		limit = min(limit, o.Limit)
+	}
+	for n := len(v.turn.Verdict.Failures) + len(v.old); ; n /= 2 {
+		text := pages.Print(v.lang, "summary", v.summary(d, n))
+		switch {
+		case len(text) <= limit:
+			return text
+		case n == 0:
+			return "## " + v.summaryHead()
+		}
+	}
+}
+
+// newSummaryView returns the view of a decision, which c has recorded.
+func newSummaryView(c routing.Case, checkpoint string, d routing.Decision, o Options) summaryView {
 	v := summaryView{commentView{look(c, checkpoint, o)}}
 	v.turn = routing.Attempt{Iteration: d.Iteration, Kind: d.Kind, Rule: d.Rule, Reason: o.Redacted(d.Reason), Phase: d.Phase, Verdict: o.verdict(d.Verdict)}
 	v.resting = resting(v.turn.Verdict.Failures)
 	v.turn.Verdict.Failures, v.excused = counting(v.turn.Verdict.Failures)
+	v.turn.Verdict.Failures, v.old = v.turn.Verdict.Standings()
 	v.max, v.has = d.Max, true
 	v.o.Mention = ""
 	if d.Kind == routing.KindNone || d.Repeated {
 		v.delta = delta{}
 	}
-	limit := summaryLimit
-	if o.Limit > 0 {
-		limit = min(limit, o.Limit)
-	}
-	return fit(limit, func(dt detail) md { return pages.Print(v.lang, "summary", v.summary(d, dt)) },
-		func() md { return "## " + v.summaryHead() })
+	return v
 }
 
 // summaryView writes the job summary.
@@ -46,15 +60,16 @@ func (v summaryView) summaryHead() md {
 	return v.head()
 }
 
-func (v summaryView) summary(d routing.Decision, dt detail) summaryContent {
-	p := summaryContent{content: content{Head: v.summaryHead(), Excused: v.excusedText(), Acts: v.acts(), Link: v.runLink()}, Counts: v.turn.Verdict.Counts}
+// summary lists at most n failures.
+func (v summaryView) summary(d routing.Decision, n int) summaryContent {
+	p := summaryContent{content: content{Head: v.summaryHead(), Excused: v.excusedText(), Acts: v.acts(), Link: v.runLink()}, Counts: shown(v.turn.Verdict.Counts)}
 	p.Decision.Kind, p.Decision.Named, p.Decision.Rule = markdown.Code(string(d.Kind)), v.lang.Say("kind."+string(d.Kind)), markdown.Code(d.Rule)
-	p.Decision.Reason, p.Decision.Next = markdown.Prose(v.turn.Reason), v.next(d)
+	p.Decision.Reason, p.Decision.Next = reasonText(v.lang, v.turn.Reason), v.next(d)
 	if v.turn.Kind != routing.KindPass {
-		p.failures = newFailures(v.view, dt)
+		p.failures = newTables(v.view, n)
 	}
 	if len(v.story) > 1 {
-		p.History = v.history(v.story, dt.rows)
+		p.History = v.history(v.story, ladder[0].rows)
 	}
 	p.Notes = v.notes(p.content)
 	return p

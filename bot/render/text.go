@@ -3,14 +3,112 @@ package render
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
+	"github.com/switchback-ci/switchback/routing/lazyregexp"
+	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
 // Terminal makes text of a run safe for a terminal, on one line.
 func Terminal(s string) string { return markdown.Line(s, 200) }
+
+// Screen is what a text is written to.
+type Screen struct {
+	Columns int  // of a terminal, 0 for a file or a pipe: nothing is cut
+	Color   bool // it takes colours
+}
+
+// paint returns s in a colour of the terminal.
+func (s Screen) paint(color, text string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+const (
+	bold  = "1"
+	red   = "31"
+	green = "32"
+	dim   = "2"
+)
+
+// briefRows is how many failures a terminal is shown.
+const briefRows = 10
+
+// Brief returns what failed in a run and what comes next, as a person reads it in a terminal. d is the
+// decision on the run, which c has recorded. It ends in a newline.
+func Brief(c routing.Case, checkpoint string, d routing.Decision, o Options, at Screen) string {
+	v := newSummaryView(c, checkpoint, d, o)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", at.paint(bold, plain(v.summaryHead())))
+	if d.Repeated {
+		fmt.Fprintf(&b, "%s\n", v.lang.Plain("brief.repeated"))
+	}
+	switch named := len(v.turn.Verdict.Failures) > 0; {
+	case named && d.Kind.Escalates():
+		fmt.Fprintf(&b, "%s\n", v.lang.Plain("why."+string(d.Kind)))
+	case !named && v.turn.Reason != "" || d.Kind == routing.KindNone:
+		fmt.Fprintf(&b, "%s\n", plain(reasonText(v.lang, v.turn.Reason)))
+	}
+	if d.Kind != routing.KindPass {
+		v.briefFailures(&b, at)
+	}
+	if since := v.since(3); since != "" && d.Kind != routing.KindPass {
+		fmt.Fprintf(&b, "%s\n", plain(since))
+	}
+	color := red
+	if d.Kind == routing.KindPass {
+		color = green
+	}
+	fmt.Fprintf(&b, "%s %s\n", at.paint(color, v.lang.Plain("sum.next")+":"), plain(v.next(d)))
+	return b.String()
+}
+
+// briefFailures writes a line for each of the first failures: its name, its place and what it says.
+func (v summaryView) briefFailures(b *strings.Builder, at Screen) {
+	l := failureList{view: v.view}
+	fs := decisiveFirst(v.turn.Verdict.Failures)
+	rows := fs[:min(len(fs), briefRows)]
+	if len(rows) == 0 {
+		return
+	}
+	var names, places []string
+	width, wide := 0, 0
+	for _, f := range rows {
+		name, place := Terminal(escalation.Name(f)), Terminal(escalation.Where(f))
+		if at.Columns > 0 {
+			name, place = truncate.MiddleRunes(name, max(16, at.Columns/3)), truncate.MiddleRunes(place, max(16, at.Columns/4))
+		}
+		names, places = append(names, name), append(places, place)
+		width, wide = max(width, utf8.RuneCountInString(name)), max(wide, utf8.RuneCountInString(place))
+	}
+	b.WriteByte('\n')
+	for i, f := range rows {
+		line := fmt.Sprintf("%-*s  %-*s  ", width, names[i], wide, places[i])
+		said := plain(l.line(f))
+		if at.Columns > 0 {
+			said = truncate.Runes(said, max(10, at.Columns-4-utf8.RuneCountInString(line)), truncate.Ellipsis)
+		}
+		fmt.Fprintf(b, "  %s %s%s\n", at.paint(red, "✗"), line, at.paint(dim, said))
+	}
+	if n := escalation.FailedCount(v.turn.Verdict) - len(rows); n > 0 {
+		fmt.Fprintf(b, "  %s\n", v.lang.Plain("list.more", "n", n))
+	}
+	b.WriteByte('\n')
+}
+
+// linked is a link of our own posts, which shows its text.
+var linked = lazyregexp.New(`\[([^\[\]]*)\]\(https?://[^()\s]*\)`)
+
+// plain is Markdown of ours as a terminal shows it.
+func plain(t md) string {
+	s := linked.ReplaceAllString(string(t), "$1")
+	return markdown.Printable(strings.NewReplacer("**", "", "`", "", `\#`, "#").Replace(s))
+}
 
 // Text returns what a terminal says of a decision about slug, the name of the
 // case or checkpoint. It ends in a newline.

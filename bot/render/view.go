@@ -1,6 +1,8 @@
 package render
 
 import (
+	"strconv"
+
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/escalation"
@@ -208,11 +210,8 @@ func (v view) decision() routing.Decision {
 	return routing.Decision{}
 }
 
-// class returns a class as its word and its id.
-func (v view) class(c routing.Class) md {
-	id := valid(c)
-	return "**" + v.lang.Say("class."+id) + "** (" + markdown.Code(id) + ")"
-}
+// class returns a class in words.
+func (v view) class(c routing.Class) md { return v.lang.Say("class." + valid(c)) }
 
 // valid is the id of a class, that of UNKNOWN for one that there is not.
 func valid(c routing.Class) string {
@@ -240,31 +239,59 @@ func (v view) command(verb string) md {
 	return markdown.Code(escalation.DefaultCommand + " " + verb + " " + v.name)
 }
 
-// group is a failure and those that share its fingerprint.
+// group is a failure, and those that have its cause: they fail at the same line or in the same way.
 type group struct {
 	routing.Failure
-	same []string // names of the others
+	others []routing.Failure
 }
 
-// groups puts failures of one fingerprint together, the decisive one first and
-// those of one file next to each other.
-func groups(fs []routing.Failure) []group {
-	byPrint := map[string]int{}
+func (g group) all() []routing.Failure { return append([]routing.Failure{g.Failure}, g.others...) }
+
+// causesOf puts failures of one cause together, the decisive one first and those of one file next to
+// each other.
+func causesOf(fs []routing.Failure) []group {
+	seen := map[string]int{}
 	var gs []group
 	for _, f := range fs {
-		if i, ok := byPrint[f.Fingerprint]; ok && f.Fingerprint != "" {
-			if f.Decisive && !gs[i].Decisive {
-				gs[i].same = append(gs[i].same, escalation.Name(gs[i].Failure))
-				gs[i].Failure = f
-				continue
+		at := -1
+		keys := causeKeys(f)
+		for _, k := range keys {
+			if i, ok := seen[k]; ok && at < 0 {
+				at = i
 			}
-			gs[i].same = append(gs[i].same, escalation.Name(f))
-			continue
 		}
-		byPrint[f.Fingerprint] = len(gs)
-		gs = append(gs, group{Failure: f})
+		switch {
+		case at < 0:
+			at = len(gs)
+			gs = append(gs, group{Failure: f})
+		case f.Decisive && !gs[at].Decisive:
+			gs[at].others = append(gs[at].others, gs[at].Failure)
+			gs[at].Failure = f
+		default:
+			gs[at].others = append(gs[at].others, f)
+		}
+		for _, k := range keys {
+			if _, ok := seen[k]; !ok {
+				seen[k] = at
+			}
+		}
 	}
 	return byFile(gs)
+}
+
+// causeKeys are what a failure shares with those of the same cause: its fingerprint, and of a test the
+// line that failed. A compiler can say two things of one line. What is flaky or of another class has a
+// cause of its own.
+func causeKeys(f routing.Failure) []string {
+	kind := string(f.Class) + "\x00" + string(f.Standing) + "\x00"
+	var keys []string
+	if f.Fingerprint != "" {
+		keys = append(keys, kind+f.Fingerprint)
+	}
+	if f.Line > 0 && f.File != "" && isTest(f) {
+		keys = append(keys, kind+f.File+":"+strconv.Itoa(f.Line))
+	}
+	return keys
 }
 
 func byFile(gs []group) []group {

@@ -296,10 +296,16 @@ func TestDemo(t *testing.T) {
 	if r.code != 0 || r.err != "" {
 		t.Fatalf("exit %d: %s", r.code, r.err)
 	}
-	for _, want := range []string{"iteration 1/3", "would post", "PASS", "ESCALATE_ENV", "ESCALATE_MAX_RETRY"} {
+	for _, want := range []string{"iteration 1/3", "would post", "PASS", "ESCALATE_ENV", "ESCALATE_MAX_RETRY", "⟳ Reworking", "❌ unit: 2 of 5 tests failed · fix attempt 2 of 3", "unit: TestDiscount fails after 3 attempts (#9)"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("%q is not told", want)
 		}
+	}
+	if n := strings.Count(r.out, "\n"); n > 80 {
+		t.Errorf("the story has %d lines, more than a screen or two:\n%s", n, r.out)
+	}
+	if posts := run(t, "", "demo", "--posts"); !strings.Contains(posts.out, "│ ### ❌ unit: ") || !strings.Contains(posts.out, "│ ## ⚠️ Escalation report") {
+		t.Errorf("--posts prints none:\n%.2000s", posts.out)
 	}
 	if again := run(t, "", "show", "--ledger", led); len(strings.Fields(again.out)) != 3 {
 		t.Errorf("cases: %s", again.out)

@@ -43,7 +43,9 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 	if err != nil || !at.Local() {
 		return usage("--listen is %q; it must be a loopback address, such as 127.0.0.1:8766, or a Unix socket, such as unix:/run/user/1000/switchback.sock", listen)
 	}
+	p := showProgress(s, "read the ledger", nil)
 	w, err := openEvents(ctx, s, where)
+	p.done()
 	if err != nil {
 		return err
 	}

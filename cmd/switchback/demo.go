@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,12 +57,12 @@ var stories = []struct {
 
 func demoCommand(s streams) *cobra.Command {
 	var dir, write string
-	var quiet bool
+	var quiet, posts bool
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Show what happens to three pull requests, from recorded test output",
 		Long: `Route the recorded output of real test runs through the real pipeline, with a ledger in a directory
-and nothing else: no account, no network. What would be posted is printed.`,
+and nothing else: no account, no network. --posts also prints what would be posted.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if dir == "" {
@@ -72,12 +73,13 @@ and nothing else: no account, no network. What would be posted is printed.`,
 				defer os.RemoveAll(tmp)
 				dir = tmp
 			}
-			d := &demo{s: s, quiet: quiet, write: write, now: time.Date(2026, 1, 12, 9, 0, 0, 0, time.UTC)}
+			d := &demo{s: s, quiet: quiet, posts: posts && !quiet, write: write, now: time.Date(2026, 1, 12, 9, 0, 0, 0, time.UTC)}
 			return d.run(c.Context(), dir)
 		},
 	}
 	c.Flags().StringVar(&dir, "ledger", "", "keep the ledger in this directory; default: a temporary one")
 	c.Flags().StringVar(&write, "write", "", "also write each post as a Markdown file into this directory")
+	c.Flags().BoolVar(&posts, "posts", false, "also print each post in full")
 	c.Flags().BoolVar(&quiet, "quiet", false, "print the decisions only")
 	return c
 }
@@ -86,6 +88,7 @@ and nothing else: no account, no network. What would be posted is printed.`,
 type demo struct {
 	s     streams
 	quiet bool
+	posts bool   // print them in full
 	write string // directory for the posts, "" for none
 	now   time.Time
 	runs  int
@@ -103,7 +106,7 @@ func (d *demo) run(ctx context.Context, dir string) error {
 	}
 	line := &pipeline.Pipeline{Ledger: led, Now: func() time.Time { return d.now }}
 	for _, st := range stories {
-		banner(d.s.out, "═", st.title)
+		fmt.Fprintf(d.s.out, "\n══ %s\n", st.title)
 		for _, sc := range st.scenes {
 			d.runs++
 			d.now = d.now.Add(17 * time.Minute)
@@ -112,31 +115,20 @@ func (d *demo) run(ctx context.Context, dir string) error {
 			}
 		}
 	}
-	banner(d.s.out, "═", "The ledger holds every event.")
+	if d.quiet {
+		return nil
+	}
 	keys, err := led.Keys(ctx)
 	if err != nil {
 		return failed(err)
 	}
-	for _, k := range keys {
-		if routing.IsRepositoryStream(k) {
-			continue
-		}
-		events, _, err := led.Load(ctx, k)
-		if err != nil {
-			return failed(err)
-		}
-		c, err := routing.Fold(k, events)
-		if err != nil {
-			return failed(err)
-		}
-		c.Pending = nil // without GitHub no effect is applied
-		fmt.Fprintln(d.s.out, render.Details(c, render.Options{Redact: redact.Text}))
-	}
+	cases := slices.DeleteFunc(keys, routing.IsRepositoryStream)
+	fmt.Fprintf(d.s.out, "\nA ledger of %d cases holds every event. `switchback demo --ledger DIR` keeps it, for `switchback show`,\n`stats` and `dashboard`; `switchback demo --posts` prints the posts.\n", len(cases))
 	return nil
 }
 
 func (d *demo) play(ctx context.Context, line *pipeline.Pipeline, key string, sc scene) error {
-	banner(d.s.out, "─", sc.title)
+	fmt.Fprintf(d.s.out, "── %s\n", sc.title)
 	out, err := analysis.Analyze(analysis.Input{
 		Sources:    []analysis.Source{{Name: sc.file, Open: func() (io.ReadCloser, error) { return recordings.Open("demo/" + sc.file) }}},
 		Conclusion: map[bool]string{true: "success", false: "failure"}[strings.Contains(sc.file, "pass")],
@@ -158,7 +150,8 @@ func (d *demo) play(ctx context.Context, line *pipeline.Pipeline, key string, sc
 	if rec.Decision.Kind == routing.KindRetry {
 		o.Mention = "@octocat"
 	}
-	fmt.Fprintf(d.s.out, "%d tests: %d passed, %d failed, %d skipped; %s %s\n", v.Counts.Tests, v.Counts.Passed, v.Counts.Failed, v.Counts.Skipped, v.Result, v.Class)
+	n := v.Counts
+	fmt.Fprintf(d.s.out, "%d tests: %d passed, %d failed, %d skipped → %s\n", n.Tests-n.Parents, n.Passed, n.Failed, n.Skipped, rec.Decision.Kind)
 	fmt.Fprint(d.s.out, render.Text(key+"/unit", rec.Decision, o))
 	for _, e := range rec.Decision.Effects {
 		if err := d.post(rec.Case, e, o); err != nil {
@@ -168,19 +161,23 @@ func (d *demo) play(ctx context.Context, line *pipeline.Pipeline, key string, sc
 	return nil
 }
 
-// post prints what an effect would post, and writes it to a file if that is asked for.
+// post says what an effect would post, and writes it to a file if that is asked for.
 func (d *demo) post(c routing.Case, e routing.Effect, o render.Options) error {
-	what := ""
+	what, name := "", ""
 	shown := show(c, e, o, true)
 	switch e.Kind {
 	case routing.EffectComment:
-		what = "the sticky comment of the pull request"
+		what = "comment"
+		name, _, _ = strings.Cut(strings.TrimPrefix(shown.Body, "### "), "\n")
 	case routing.EffectIssue:
-		what = "an issue: " + shown.Title
+		what, name = "issue", shown.Title
 	default:
 		return nil
 	}
 	if !d.quiet {
+		fmt.Fprintf(d.s.out, "  would post the %s %q\n", what, name)
+	}
+	if d.posts {
 		body := shown.Body
 		if d.packets > 0 {
 			body = jsonBlock.ReplaceAllString(body, "```json\n… (as above)\n```")
@@ -188,7 +185,7 @@ func (d *demo) post(c routing.Case, e routing.Effect, o render.Options) error {
 		if e.Kind == routing.EffectComment {
 			d.packets++
 		}
-		fmt.Fprintf(d.s.out, "\n┌ would post %s\n%s\n└\n", what, indent(body, "│ "))
+		fmt.Fprintf(d.s.out, "┌\n%s\n└\n", indent(body, "│ "))
 	}
 	if d.write == "" {
 		return nil
@@ -196,8 +193,7 @@ func (d *demo) post(c routing.Case, e routing.Effect, o render.Options) error {
 	if err := os.MkdirAll(d.write, 0o755); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%02d-%s.md", d.runs, e.Kind)
-	return os.WriteFile(filepath.Join(d.write, name), []byte(shown.Body+"\n"), 0o644)
+	return os.WriteFile(filepath.Join(d.write, fmt.Sprintf("%02d-%s.md", d.runs, e.Kind)), []byte(shown.Body+"\n"), 0o644)
 }
 
 // demoFile returns the only file of the demo, at any commit: the tests do not change.
@@ -206,10 +202,6 @@ func demoFile(name string) ([]byte, error) {
 		return nil, os.ErrNotExist
 	}
 	return recordings.ReadFile("demo/coupon_test.go.txt")
-}
-
-func banner(w io.Writer, line, text string) {
-	fmt.Fprintf(w, "\n%s\n%s\n%s\n", strings.Repeat(line, 78), text, strings.Repeat(line, 78))
 }
 
 func indent(text, prefix string) string {

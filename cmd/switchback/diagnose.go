@@ -86,7 +86,9 @@ func diagnoseCommand(s streams) *cobra.Command {
 				}
 				known = func() *diagnosis.Baseline { return analysis.ReadBaseline(sources(s, []string{baseline})[0].Open) }
 			}
-			out, err := analysis.Analyze(analysis.Input{Baseline: known, Sources: sources(s, args), Conclusion: conclusion, Format: format, Rules: rules, Criteria: f.Criteria, Language: f.Language, FailOn: f.Policy("", "", nil).FailOn})
+			p := showProgress(s, "diagnose", megabytes)
+			out, err := analysis.Analyze(analysis.Input{Baseline: known, Sources: p.watched(sources(s, args)), Conclusion: conclusion, Format: format, Rules: rules, Criteria: f.Criteria, Language: f.Language, FailOn: f.Policy("", "", nil).FailOn})
+			p.done()
 			if err != nil {
 				return usage("%w", err)
 			}
@@ -136,7 +138,7 @@ func printDiagnosis(s streams, output string, o analysis.Output) error {
 	v := o.Verdict
 	d := diagnosisJSON{
 		Verdict: v.Result, Class: v.Class, Reason: v.Reason, Evidence: v.Evidence, ErrorLines: o.Diagnosis.ErrorLines, Notes: v.Notes,
-		Counts: counts{v.Counts.Tests, v.Counts.Passed, v.Counts.Failed, v.Counts.Skipped},
+		Counts: counts{v.Counts.Tests, v.Counts.Passed, v.Counts.Failed + v.Counts.Parents, v.Counts.Skipped},
 	}
 	if d.Evidence == nil {
 		d.Evidence = []routing.Evidence{}

@@ -86,7 +86,9 @@ The ledger of a repository is its branch switchback-ledger:
 			if err != nil {
 				return err
 			}
-			n, err := ledger.Copy(c.Context(), from, to)
+			p := showProgress(s, "copy", func(n int64) string { return fmt.Sprintf("%d events", n) })
+			n, err := ledger.Copy(c.Context(), from, to, func(n ledger.Copied) { p.count.Store(int64(n.Events)) })
+			p.done()
 			if err != nil {
 				return failed(err)
 			}

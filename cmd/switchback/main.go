@@ -35,7 +35,7 @@ func main() {
 	redact.HideEnvironment(os.Environ())
 	redact.Hide(tokens.Values()...)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, redact.Writer(os.Stderr)}, tokens.Getenv(os.Getenv))
+	code := execute(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, screen{redact.Writer(os.Stderr), os.Stderr}}, tokens.Getenv(os.Getenv))
 	stop()
 	os.Exit(code)
 }

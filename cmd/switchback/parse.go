@@ -56,8 +56,10 @@ func runParse(s streams, format, output string, files []string) error {
 	col.OnTest = w.Add
 	var lines logLines
 	var info testreport.Info
+	p := showProgress(s, "parse", megabytes)
+	defer p.done()
 	for _, f := range distinct(files) {
-		one, err := parseOne(s, format, f, col, &lines)
+		one, err := parseOne(s, p, format, f, col, &lines)
 		if err != nil {
 			return err
 		}
@@ -69,6 +71,7 @@ func runParse(s streams, format, output string, files []string) error {
 		}
 	}
 	rep := col.Finish(info)
+	p.done()
 	if output == "text" {
 		return printReport(s, rep)
 	}
@@ -90,13 +93,13 @@ func (c *logLines) take(l testreport.Line) {
 	c.col.Line(l)
 }
 
-func parseOne(s streams, format, name string, col *testreport.Collector, lines *logLines) (testreport.Info, error) {
+func parseOne(s streams, p *progress, format, name string, col *testreport.Collector, lines *logLines) (testreport.Info, error) {
 	r, err := open(s, name)
 	if err != nil {
 		return testreport.Info{}, usage("%w", err)
 	}
 	defer r.Close()
-	info, err := testreport.Read(r, testreport.Options{Format: format, OnLine: lines.take}, col)
+	info, err := testreport.Read(p.reading(r), testreport.Options{Format: format, OnLine: lines.take}, col)
 	if err := ofFormat(s, format, name, info.Formats, err); err != nil {
 		return info, err
 	}

@@ -71,7 +71,7 @@ type routeFlags struct {
 	key, checkpoint, run, sha, head, part, config, ledger, conclusion, output, url string
 	tree, base, mergeBase, parents, pusher                                         string
 	attempt, parts                                                                 int
-	exitCode                                                                       bool
+	exitCode, verbose                                                              bool
 }
 
 func routeCommand(s streams) *cobra.Command {
@@ -103,6 +103,7 @@ decision with its effects. Nothing but the ledger is changed.`,
 	fl.StringVar(&f.conclusion, "conclusion", "", "the run's conclusion as GitHub names it")
 	fl.StringVarP(&f.output, "output", "o", "json", "json or text")
 	fl.BoolVar(&f.exitCode, "exit-code", false, "exit with 1 unless the decision is PASS")
+	fl.BoolVar(&f.verbose, "verbose", false, "with -o text, say what was recorded, step by step")
 	return c
 }
 
@@ -147,10 +148,12 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	if err != nil {
 		return err
 	}
+	p := showProgress(s, "route", megabytes)
 	out, err := analysis.Analyze(analysis.Input{
-		Names: strings.Contains(f.key, "@"), Owner: func(file string) string { return strings.Join(localOwners(file), " ") }, Checkpoint: f.checkpoint, Sources: sources(s, files), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
+		Names: strings.Contains(f.key, "@"), Owner: func(file string) string { return strings.Join(localOwners(file), " ") }, Checkpoint: f.checkpoint, Sources: p.watched(sources(s, files)), Conclusion: f.conclusion, Rules: rules, Criteria: cfg.CriteriaOf(f.checkpoint),
 		Language: cfg.Language, FailOn: cfg.Policy(f.checkpoint, "", nil).FailOn, Reviews: cfg.AcceptsReviews(f.checkpoint), ReadFile: readWorkingFile(),
 	})
+	p.done()
 	if err != nil {
 		return usage("%w", err)
 	}
@@ -184,7 +187,10 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	}
 	o := render.Options{Repo: repositoryOf(f.key), Language: render.Language(cfg.Language), Redact: redact.Text, RunURL: f.url, Handles: cfg.Handles()}
 	if f.output == "text" {
-		fmt.Fprint(s.out, render.Text(f.key, rec.Decision, o))
+		if f.verbose {
+			fmt.Fprintln(s.out, render.Text(f.key, rec.Decision, o))
+		}
+		fmt.Fprint(s.out, render.Brief(rec.Case, f.checkpoint, rec.Decision, o, screenOf(s.out, os.Getenv)))
 	} else if err := printRouted(s, rec, v, o, cfg.CommentsByCase()); err != nil {
 		return err
 	}

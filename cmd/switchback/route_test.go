@@ -241,10 +241,22 @@ func TestRouteFlags(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	})
-	t.Run("-o text", func(t *testing.T) {
+	t.Run("-o text says what failed and what comes next", func(t *testing.T) {
 		t.Parallel()
 		r := run(t, "", "route", "--case", caseKey, "--ledger", t.TempDir(), "--run", "1", "-o", "text", wrong)
-		if r.code != 0 || !strings.Contains(r.out, "iteration 1/3, target: implement") || strings.Contains(r.out, `{"decision"`) {
+		for _, want := range []string{"❌ ci: 2 of 5 tests failed · fix attempt 1 of 3\n", "✗ TestDiscount/rounds_down   coupon_test.go:26  ", "expected 899, got 900", "\nNext: The failure is returned for a fix"} {
+			if !strings.Contains(r.out, want) {
+				t.Errorf("%q is not in\n%s", want, r.out)
+			}
+		}
+		if r.code != 0 || r.err != "" || strings.Contains(r.out, `{"decision"`) || strings.Contains(r.out, "\x1b") || strings.Contains(r.out, "Reworking") {
+			t.Errorf("%s%s", r.out, r.err)
+		}
+	})
+	t.Run("S4-61 -o text --verbose also says what was recorded", func(t *testing.T) {
+		t.Parallel()
+		r := run(t, "", "route", "--case", caseKey, "--ledger", t.TempDir(), "--run", "1", "-o", "text", "--verbose", wrong)
+		if !strings.HasPrefix(r.out, "⟳ Reworking \"acme/app#12\" (iteration 1/3, target: implement)\n  → Recorded refinement attempt 1\n") || !strings.Contains(r.out, "\nNext: ") {
 			t.Errorf("%s%s", r.out, r.err)
 		}
 	})

@@ -25,6 +25,8 @@ async function tab(c) {
 
 const commands = {
   async open({ page }, c) { return (await page.goto(c.url, { waitUntil: c.until ?? 'load' })).status(); },
+  async show({ page }, c) { await page.setContent(c.html); },
+  async height({ page }, c) { return Math.ceil((await page.locator(c.at).first().boundingBox()).height); },
   async url({ page }) { return page.url(); },
   async text({ page }, c) { return (await page.locator(c.at).allInnerTexts()).join('\n'); },
   async count({ page }, c) { return page.locator(c.at).count(); },

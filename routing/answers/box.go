@@ -32,6 +32,7 @@ type Box struct {
 	N      int           // further fix attempts, of retry
 	Phase  routing.Phase // of phase
 	Test   string        // of quarantine
+	Group  Group         // the heading that it stands under
 }
 
 // Question is what an escalation issue asks about.
@@ -64,7 +65,7 @@ func Offer(q Question) []Box {
 			boxes = spec.Offer(q)
 		}
 		for i := range boxes {
-			boxes[i].Action, boxes[i].Text = spec.Action, spec.Text
+			boxes[i].Action, boxes[i].Text, boxes[i].Group = spec.Action, spec.Text, spec.Group
 		}
 		if slices.Contains(spec.First, q.Kind) {
 			first = append(first, boxes...)

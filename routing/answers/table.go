@@ -79,6 +79,19 @@ func (s Spec) Command() Command { return Command{Name: s.Name, Action: s.Action}
 // as well.
 func (s Spec) OnCase() bool { return s.Action != "" && !s.Asked }
 
+// Group is a kind of answers. The catalogues have a heading for each, whose id is "ask." and the
+// group.
+type Group string
+
+// The groups: the work is tried again, something else is at fault, nothing more is tried, or a green
+// run counts.
+const (
+	TryAgain   Group = "again"
+	NotTheCode Group = "elsewhere"
+	Stop       Group = "stop"
+	Accept     Group = "accept"
+)
+
 // BoxSpec is one kind of checkbox of an escalation issue.
 type BoxSpec struct {
 	// ID begins the id of each of its boxes, which is hidden behind the box's text and is the same
@@ -88,6 +101,8 @@ type BoxSpec struct {
 	Text string
 	// Action is what the box records. Of the box of a command it is that of the command.
 	Action routing.HumanAction
+	// Group is under which heading the box stands among those of a case.
+	Group Group
 	// First are the decisions after which the box is among the likeliest answers, and stands before
 	// those that are not.
 	First []routing.Kind
@@ -99,7 +114,7 @@ type BoxSpec struct {
 }
 
 func (s BoxSpec) box(arg string) Box {
-	b := Box{ID: s.ID, Action: s.Action, Text: s.Text}
+	b := Box{ID: s.ID, Action: s.Action, Text: s.Text, Group: s.Group}
 	if arg != "" {
 		b.ID += ":" + arg
 	}
@@ -113,29 +128,29 @@ func (s BoxSpec) box(arg string) Box {
 var core = []Spec{
 	{
 		Name: "accept", Permission: ByRole, Action: routing.HumanAccept,
-		Box: &BoxSpec{ID: "accept", Text: "box.accept", First: []routing.Kind{routing.KindSuspect}, Offer: offerAccept},
+		Box: &BoxSpec{ID: "accept", Text: "box.accept", Group: Accept, First: []routing.Kind{routing.KindSuspect}, Offer: offerAccept},
 	},
 	{
 		Name: "retry", Aliases: []string{"extend"}, Args: []Arg{attempts}, Permission: ByRole, Action: routing.HumanExtend,
-		Box: &BoxSpec{ID: "retry", Text: "box.retry", Offer: offerRetry, Read: readAttempts},
+		Box: &BoxSpec{ID: "retry", Text: "box.retry", Group: TryAgain, Offer: offerRetry, Read: readAttempts},
 	},
-	{Name: "reset", Permission: ByRole, Action: routing.HumanReset, Box: &BoxSpec{ID: "reset", Text: "box.reset", Offer: offerReset}},
+	{Name: "reset", Permission: ByRole, Action: routing.HumanReset, Box: &BoxSpec{ID: "reset", Text: "box.reset", Group: TryAgain, Offer: offerReset}},
 	{
 		Name: "phase", Args: []Arg{phase}, Permission: ByRole, Action: routing.HumanPhase,
-		Box: &BoxSpec{ID: "phase", Text: "box.phase", First: []routing.Kind{routing.KindDesign}, Offer: offerPhases, Read: readPhase},
+		Box: &BoxSpec{ID: "phase", Text: "box.phase", Group: TryAgain, First: []routing.Kind{routing.KindDesign}, Offer: offerPhases, Read: readPhase},
 	},
 	{
 		Name: "rerun", Permission: ByRole, Action: routing.HumanRerun,
-		Box: &BoxSpec{ID: "rerun", Text: "box.rerun", First: []routing.Kind{routing.KindEnv, routing.KindUnclear}, Offer: offerRerun},
+		Box: &BoxSpec{ID: "rerun", Text: "box.rerun", Group: NotTheCode, First: []routing.Kind{routing.KindEnv, routing.KindUnclear}, Offer: offerRerun},
 	},
 	{
 		Name: "quarantine", Args: []Arg{test}, Permission: ByRole, Action: routing.HumanQuarantine,
-		Box: &BoxSpec{ID: "quarantine", Text: "box.quarantine", Offer: offerQuarantine},
+		Box: &BoxSpec{ID: "quarantine", Text: "box.quarantine", Group: NotTheCode, Offer: offerQuarantine},
 	},
-	{Name: "skip", Permission: ByRole, Action: routing.HumanSkip, Box: &BoxSpec{ID: "skip", Text: "box.skip"}},
+	{Name: "skip", Permission: ByRole, Action: routing.HumanSkip, Box: &BoxSpec{ID: "skip", Text: "box.skip", Group: Stop}},
 	{Name: "pause", Permission: ByRole, Action: routing.HumanPause},
 	{Name: "resume", Permission: ByRole, Action: routing.HumanResume},
-	{Name: "wont-fix", Aliases: []string{"wontfix"}, Permission: ByRole, Action: routing.HumanWontFix, Box: &BoxSpec{ID: "wont-fix", Text: "box.wont-fix"}},
+	{Name: "wont-fix", Aliases: []string{"wontfix"}, Permission: ByRole, Action: routing.HumanWontFix, Box: &BoxSpec{ID: "wont-fix", Text: "box.wont-fix", Group: Stop}},
 	{Name: "wrong", Args: []Arg{class}, Permission: ByRole, Action: routing.HumanWrong},
 	{Name: "handoff", Permission: ByRole, Action: routing.HumanHandoff},
 	{Name: "ack", Permission: ByRole, Action: routing.HumanAck},

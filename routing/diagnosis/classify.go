@@ -323,7 +323,7 @@ func (c *classifier) complete(f routing.Failure, x finding, typ, trace string, a
 	f.Fingerprint = fingerprint(f, typ, frame)
 	c.place(&f)
 	if !c.opt.Brief {
-		f.Suggestion = c.advice.suggest(&f, x.rule, x.match)
+		f.Suggestion, f.Certain = c.advice.suggest(&f, x.rule, x.match)
 	}
 	return f
 }

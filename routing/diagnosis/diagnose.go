@@ -39,6 +39,7 @@ type Diagnosis struct {
 	ErrorLines []Line             `json:"error_lines"` // best first, at most 20
 	Failures   []routing.Failure  `json:"failures"`
 	Counts     testreport.Counts  `json:"counts"`
+	Parents    int                `json:"-"` // of the failing tests that were counted, those that failed only because a subtest did
 }
 
 const maxErrorLines = 20
@@ -217,6 +218,7 @@ type diagnoser struct {
 	output     output
 	classifier *classifier
 	found      []found
+	parents    int // tests that failed only because a subtest did
 }
 
 // found is a failure with its line in the input.
@@ -234,7 +236,9 @@ func (d *diagnoser) failures() {
 	if quoted {
 		failing = slices.DeleteFunc(slices.Clone(failing), func(t testreport.Test) bool { return t.Loose })
 	}
-	for _, t := range foldTests(failing) {
+	tests := foldTests(failing)
+	d.parents = len(failing) - len(tests)
+	for _, t := range tests {
 		d.found = append(d.found, found{d.classifier.test(t), t.At, 3, mute(t)})
 	}
 	real := len(d.found) > 0
@@ -379,7 +383,7 @@ func rankOf(c routing.Class) int { return slices.Index(routing.Classes(), c) }
 
 func (d *diagnoser) diagnosis() Diagnosis {
 	c := conclusion{output: &d.output}
-	c.out.Counts = d.output.rep.Counts
+	c.out.Counts, c.out.Parents = d.output.rep.Counts, d.parents
 	var decisive *routing.Failure
 	for i := range d.found {
 		c.out.Failures = append(c.out.Failures, d.found[i].Failure)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/evidence"
 	"github.com/switchback-ci/switchback/routing/lazyregexp"
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
@@ -166,8 +167,9 @@ func (a *adviser) fill(tmpl string, v *values) (string, bool) {
 	return t.fill(v)
 }
 
-// suggest returns the advice for f. r is the rule that decided it, or nil.
-func (a *adviser) suggest(f *routing.Failure, r *Rule, match string) string {
+// suggest returns the advice for f, and whether it is a remedy: that of a rule that knows what is
+// missing or in the way, not that of a class. r is the rule that decided it, or nil.
+func (a *adviser) suggest(f *routing.Failure, r *Rule, match string) (advice string, certain bool) {
 	v := &values{f: f, match: match}
 	if r != nil {
 		tmpl := r.Suggestion
@@ -176,7 +178,7 @@ func (a *adviser) suggest(f *routing.Failure, r *Rule, match string) string {
 		}
 		if tmpl != "" {
 			if s, ok := a.fill(tmpl, v); ok {
-				return s
+				return s, r.user || remedied(f.Class)
 			}
 		}
 	}
@@ -185,7 +187,19 @@ func (a *adviser) suggest(f *routing.Failure, r *Rule, match string) string {
 		tmpl = logicFallback[a.lang]
 	}
 	s, _ := a.fill(tmpl, v)
-	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), ":"))
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), ":")), false
+}
+
+// remedied reports whether a rule of the class knows what to do: why a result is wrong, or what
+// hangs, stands in no log.
+func remedied(c routing.Class) bool {
+	return c == routing.NotImplemented || c == routing.TypeError || c == routing.Quality || c == routing.EnvIssue
+}
+
+// inTest reports whether the place of a failure is the line of a test that noticed it, and not what
+// is wrong. What a compiler or a linter says of a test is wrong there.
+func inTest(f *routing.Failure) bool {
+	return f.Kind != "diagnostic" && f.Class != routing.TypeError && f.Class != routing.Quality && evidence.IsTest(f.File)
 }
 
 // values are what a failure has for the placeholders of a suggestion.
@@ -216,6 +230,9 @@ func (v *values) get(placeholder string) string {
 			return strconv.Itoa(f.Line)
 		}
 	case "{where}":
+		if inTest(v.f) {
+			return ""
+		}
 		if f.File != "" && f.Line > 0 {
 			return f.File + ":" + strconv.Itoa(f.Line)
 		}

@@ -281,7 +281,7 @@ func environment(r Report, v routing.Verdict, f routing.Failure, resume []string
 	case r.Kind == routing.KindTimeout || v.Result == routing.TimedOut:
 		return []Sentence{say("env.timeout")}
 	}
-	return []Sentence{say("env.none")}
+	return []Sentence{say("env.none", "rerun", DefaultCommand+" rerun "+r.Checkpoint)}
 }
 
 func manual(k routing.Kind, f routing.Failure, named bool) []Sentence {

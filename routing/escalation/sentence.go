@@ -90,7 +90,7 @@ var english = map[string]string{
 	"env.main":       "Fix the environment, then run the checkpoint again; nothing in the code has to change. Then comment {resume}.",
 	"env.evidence":   "What the machine said: {evidence}",
 	"env.suggest":    "Suggested: {suggestion}",
-	"env.none":       "Nothing in this run points at the environment. If you know better, fix it and run the checkpoint again.",
+	"env.none":       "If the runner, the network or a service was at fault, fix that and comment {rerun}: the failed jobs run again.",
 	"env.timeout":    "If the machine was slow or waited for something, run it again on a quieter one or raise the time limit.",
 	"manual.look":    "Begin with {what}.",
 	"manual.where":   "Begin with {what} at {where}.",

@@ -125,7 +125,7 @@ type kind struct {
 }
 
 func kindOf(f File) kind {
-	k := kind{test: isTest(f.Path) || f.Was != "" && isTest(f.Was), config: isConfig(f.Path) || f.Was != "" && isConfig(f.Was)}
+	k := kind{test: IsTest(f.Path) || f.Was != "" && IsTest(f.Was), config: isConfig(f.Path) || f.Was != "" && isConfig(f.Was)}
 	ext := path.Ext(f.Path)
 	k.settings = !k.test && slices.Contains(settings, ext) || slices.Contains(settingsNames, strings.ToLower(path.Base(f.Path)))
 	k.source = !k.settings && slices.Contains(sources, ext)
@@ -153,8 +153,8 @@ var testPathRE = all(
 	`[a-z0-9](Test|Tests|TestCase|Spec|Specs|IT|Suite)\.[a-z]+$`, `(^|/)Test[A-Z][^/]*\.[a-z]+$`, `\.feature$`, `(^|/)conftest\.py$`,
 )
 
-// isTest reports whether a path is that of a file of tests.
-func isTest(name string) bool {
+// IsTest reports whether a path is that of a file of tests.
+func IsTest(name string) bool {
 	return slices.Contains(sources, path.Ext(name)) && testPathRE.MatchString(name) || strings.HasSuffix(name, ".snap")
 }
 

@@ -45,6 +45,18 @@ func settle(word, after string) (particle, rest string) {
 	return "", after
 }
 
+// attached is a particle in both forms behind a word.
+var attached = lazyregexp.New(`(\S+?)(이\(가\)|을\(를\)|은\(는\)|과\(와\)|\(으\)로)`)
+
+// Particles chooses the form of each particle of a Korean text that stands behind a word.
+func Particles(text string) string {
+	return attached.ReplaceAllStringFunc(text, func(found string) string {
+		m := attached.FindStringSubmatch(found)
+		particle, _ := settle(m[1], m[2])
+		return m[1] + particle
+	})
+}
+
 var (
 	address  = lazyregexp.New(`\]\([^()\s]*\)$`)               // of a link, which shows its text
 	lastWord = lazyregexp.New(`(?:[A-Za-z]+|[0-9]+|[\p{L}])$`) // camelCase and snake_case end in a word of their own

@@ -76,3 +76,17 @@ func TestFill(t *testing.T) {
 		t.Errorf("a plain string is not made safe: %s", got)
 	}
 }
+
+func TestParticlesOfText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"결과가 3 대신 4이(가) 되도록":        "결과가 3 대신 4가 되도록",
+		"TestUnit은(는) 실패, 값을 만을(를)": "TestUnit은 실패, 값을 만을",
+		"{{}}이(가)":        "{{}}이(가)",
+		"plain (text) 으로": "plain (text) 으로",
+	} {
+		if got := Particles(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@
 package markdown
 
 import (
+	"html"
 	"slices"
 	"strings"
 	"unicode"
@@ -129,6 +130,14 @@ func Code(s string) Text {
 	return Text(ticks + s + ticks)
 }
 
+// HTMLCode is Code as HTML, for the summary of a fold: GitHub reads no Markdown there.
+func HTMLCode(s string) Text {
+	if s = Line(s, inlineLimit); s == "" {
+		return "–"
+	}
+	return Text("<code>" + html.EscapeString(s) + "</code>")
+}
+
 // Codes lists ids as code spans, at most so many of them.
 func Codes(ids []string, most int) Text {
 	var out []Text
@@ -225,6 +234,9 @@ func words(text string) []string {
 	flush := func() {
 		if len(run) > 0 {
 			before, core, after := peel(strings.Join(run, " "))
+			if m := particle.FindStringSubmatch(core); m != nil {
+				core, after = m[1], m[2]+after
+			}
 			out = append(out, before+string(Code(core))+after)
 			run = nil
 		}
@@ -243,6 +255,9 @@ func words(text string) []string {
 	flush()
 	return out
 }
+
+// particle is what Korean puts behind a word that is code.
+var particle = lazyregexp.New(`^(.*[A-Za-z0-9_)\]}"'])([가-힣]{1,4})$`)
 
 // peel takes the punctuation of the sentence from around a piece of code.
 func peel(w string) (before, core, after string) {

@@ -216,7 +216,7 @@ func (r *Rendered) walk(n *html.Node) {
 		if !slices.Contains(textual, name) {
 			r.elements = append(r.elements, "/"+n.Data)
 		}
-		if slices.Equal(r.elements[first:], testBox) {
+		if slices.Equal(r.elements[first:], testBox) || slices.Equal(r.elements[first:], noTestBoxes) {
 			r.elements = r.elements[:first]
 		}
 	}
@@ -224,6 +224,9 @@ func (r *Rendered) walk(n *html.Node) {
 
 // testBox is a box about a test; how many there are depends on the names.
 var testBox = []string{"li", "input type=checkbox disabled=", "/input", " sb:quarantine", "/li"}
+
+// noTestBoxes is what is left then of a fold that holds nothing else.
+var noTestBoxes = []string{"details", "summary", "/summary", "ul", "/ul", "/details"}
 
 // ourKind is what a comment of ours is, without the id of a test.
 var ourKind = regexp.MustCompile(`^ /?[a-z]+(?::[a-z0-9-]+)?`)

@@ -21,7 +21,7 @@ var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM))
 var live = regexp.MustCompile(`@[A-Za-z0-9]|#[0-9]|(?i)\bgh-[0-9]|\b[0-9a-f]{7,40}\b|https?:/|www\.[a-z]|<!--`)
 
 // ourHTML is all the HTML that our templates hold.
-var ourHTML = regexp.MustCompile(`^(?:</?details>|<summary>[^<>@#]*</summary>|<!-- switchback:v1 key=[A-Za-z0-9._/#:+%-]* gen=-?[0-9]+ -->|<!-- switchback:checkboxes nonce=[0-9a-f]+ gen=[0-9]+ sha=[0-9a-f-]+ -->|<!-- sb:[a-z0-9:-]+ -->)$`)
+var ourHTML = regexp.MustCompile(`^(?:</?details>|<summary>(?:[^<>@#]|<code>[^<>]*</code>)*</summary>|<br>|<!-- switchback:v1 key=[A-Za-z0-9._/#:+%-]* gen=-?[0-9]+ -->|<!-- switchback:checkboxes nonce=[0-9a-f]+ gen=[0-9]+ sha=[0-9a-f-]+ -->|<!-- sb:[a-z0-9:-]+ -->)$`)
 
 // Inert fails if anything of md that GitHub would act on is not ours: links lead to server, and the
 // only live mentions are those of mentions.
