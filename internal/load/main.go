@@ -35,13 +35,16 @@ type load struct {
 	warm     int           // runs before those that are measured at a level
 	probes   int           // runs measured at each level
 	limit    time.Duration // for a queue to be drained
+	rows     string        // part of the names of the rows that are measured, "" for all
 }
 
 func main() {
 	full := flag.Bool("full", os.Getenv("LOAD") == "full", "longer, and up to 100,000 cases")
 	only := flag.String("only", "", "measure only places whose name contains this")
+	rows := flag.String("rows", "", "send only what the rows are named after that contain this, and leave out the growing ledger")
 	l := load{callers: 32, burst: 1000, rate: 50, high: 300, span: 5 * time.Second, runs: 30, levels: []int{100, 10_000}, warm: 10, probes: 25, limit: 3 * time.Minute}
 	flag.Parse()
+	l.rows = *rows
 	if *full {
 		l.burst, l.rate, l.span = 20_000, 100, time.Minute
 		l.levels, l.limit = []int{100, 1000, 10_000, 100_000}, time.Hour
@@ -80,7 +83,7 @@ func (l load) main(ctx context.Context, only string) (err error) {
 	}
 	fmt.Printf("\n| database | cases in the ledger | CPU ms a run | × the first | work ms a run | × the first |\n|---|--:|--:|--:|--:|--:|\n")
 	for _, p := range []place{{name: "SQLite", replicas: 1}, {name: "PostgreSQL", replicas: 1}} {
-		if !strings.Contains(p.name, only) {
+		if !strings.Contains(p.name, only) || l.rows != "" {
 			continue
 		}
 		if err := l.grow(ctx, p); err != nil {
@@ -88,6 +91,10 @@ func (l load) main(ctx context.Context, only string) (err error) {
 		}
 	}
 	fmt.Printf("\nload average %s after\n", average())
+	if os.Getenv("W2KEEP") != "" {
+		fmt.Println(l.dir)
+		return nil
+	}
 	return os.RemoveAll(l.dir) // kept after an error: the logs are there
 }
 
@@ -150,6 +157,9 @@ func (l load) bear(ctx context.Context, p place, base map[string]float64) error 
 		{"full speed", l.burst, 0, small},
 		{"failed runs", l.runs, 0, func(n int64) (delivery, error) { return failed(n, 1) }},
 	} {
+		if !strings.Contains(what.name, l.rows) {
+			continue
+		}
 		c, err := l.measure(ctx, all, what.n, what.rate, what.make)
 		if err != nil {
 			return fmt.Errorf("%s: %w", what.name, err)
