@@ -15,7 +15,14 @@ import (
 type Memory struct {
 	mu      sync.Mutex
 	streams map[string][]byte
+	decoded map[string]decoded
 	blobs   memoryBlobs
+}
+
+// decoded is what a stream held when it was last loaded. Whoever waits loads the same again and again.
+type decoded struct {
+	size   int // of the stream, which only grows
+	events []routing.Event
 }
 
 var _ Ledger = (*Memory)(nil)
@@ -27,12 +34,25 @@ func (m *Memory) Load(ctx context.Context, key string) ([]routing.Event, Version
 	}
 	m.mu.Lock()
 	data, ok := m.streams[key]
+	have := m.decoded[key]
 	m.mu.Unlock()
 	if !ok {
 		return nil, "", nil
 	}
+	if have.size == len(data) {
+		return slices.Clone(have.events), ContentVersion(data), nil
+	}
 	events, err := DecodeStored(key, data)
-	return events, ContentVersion(data), err
+	if err != nil {
+		return nil, "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.decoded == nil {
+		m.decoded = map[string]decoded{}
+	}
+	m.decoded[key] = decoded{len(data), slices.Clone(events)}
+	return events, ContentVersion(data), nil
 }
 
 // Append implements Ledger.
