@@ -13,7 +13,7 @@ export GOFLAGS := -trimpath
 export GOGC ?= 400
 export GOMEMLIMIT ?= 3GiB
 
-.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score train corpus fuzz e2e e2e-tools schema clean
+.PHONY: help demo build test unit race plain unit-e2e lint vulnerabilities mutation bench load burst soak microbench score train corpus fuzz e2e e2e-tools image schema clean
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | awk -F'\t' '{printf "  %-15s %s\n", $$1, $$2}'
@@ -149,6 +149,9 @@ FUZZ ?= ^Fuzz
 fuzz: ## every fuzz target (FUZZ=regexp of names, such as OnGitHub) for FUZZTIME (60s)
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '$(FUZZ)' $$p | grep '^Fuzz'); do \
 		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$p || exit 1; done; done
+
+image: ## build the container image with buildah, without a registry, and run it
+	scripts/image.sh
 
 schema: ## write the JSON Schema of the configuration
 	$(GO) run ./cmd/switchback config schema > switchback.schema.json

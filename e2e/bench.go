@@ -99,6 +99,8 @@ func StartAlone(tb testing.TB) *Bench {
 // Main runs the tests of m, stops the bench and returns the exit code.
 func Main(m *testing.M) int {
 	debug.SetGCPercent(400) // the bench makes much garbage and keeps little
+	// Tests at once share few servers. By default all but two connections to each are closed again.
+	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 64
 	defer func() {
 		if shared.bench != nil {
 			shared.bench.stop()

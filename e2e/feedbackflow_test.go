@@ -16,7 +16,7 @@ jobs:
     steps:
       - uses: actions/checkout@v4
       - id: ask
-        uses: ./
+        uses: ./survey
         with:
           result: result.json
       - id: use
@@ -31,7 +31,7 @@ jobs:
     steps:
       - uses: actions/checkout@v4
       - id: take
-        uses: ./
+        uses: ./survey
       - id: use
         env:
           GOAL: ${{ steps.take.outputs.goal }}

@@ -25,6 +25,7 @@ type gaps struct {
 	up      *httputil.ReverseProxy
 	mux     *http.ServeMux
 	pulls   sync.Map // path of a pull request of an issue's number → whether there is one
+	stable  sync.Map // path of a user or repository → its answer, until something changes one
 
 	mu         sync.Mutex
 	nextID     int64
@@ -159,6 +160,7 @@ func etag(r *http.Request, a *answer) {
 func (g *gaps) forward(w http.ResponseWriter, r *http.Request) {
 	buf := &answer{header: http.Header{}}
 	g.up.ServeHTTP(buf, r)
+	g.unsettle(r)
 	var doc any
 	if strings.Contains(buf.header.Get("Content-Type"), "json") && json.Unmarshal(buf.body.Bytes(), &doc) == nil {
 		g.learn(r, buf.status, doc)
@@ -295,8 +297,37 @@ func (g *gaps) appJSON(a *app) any {
 		"created_at": "2024-01-01T00:00:00Z", "updated_at": "2024-01-01T00:00:00Z"}
 }
 
+// settled is the path of what changes only by a request to that path, or to one that lists it.
+var settled = regexp.MustCompile(`^/(?:repos/[^/?]+/[^/?]+|users/[^/?]+)$`)
+
+// unsettle forgets what a request may change.
+func (g *gaps) unsettle(r *http.Request) {
+	if r.Method != http.MethodGet && (strings.Count(r.URL.Path, "/") <= 3 || strings.HasSuffix(r.URL.Path, "/transfer")) {
+		g.stable.Clear()
+	}
+}
+
 // ask puts a GET to emulate as Owner and returns the status; corrections do not apply.
 func (g *gaps) ask(path string, out any) int {
+	if !settled.MatchString(path) {
+		return g.askAnew(path, out)
+	}
+	doc, known := g.stable.Load(path)
+	if !known {
+		var fresh json.RawMessage
+		if status := g.askAnew(path, &fresh); status != http.StatusOK {
+			return status
+		}
+		g.stable.Store(path, fresh)
+		doc = fresh
+	}
+	if out != nil && json.Unmarshal(doc.(json.RawMessage), out) != nil {
+		return 0
+	}
+	return http.StatusOK
+}
+
+func (g *gaps) askAnew(path string, out any) int {
 	r, err := http.NewRequest(http.MethodGet, g.base+path, nil)
 	if err != nil {
 		return 0

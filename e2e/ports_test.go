@@ -94,7 +94,7 @@ func newBuild(t *testing.T, ports map[string]string) *build {
 	write(t, clone, "action.yml", cloneStub)
 	write(t, upload, "action.yml", uploadStub)
 	write(t, download, "action.yml", downloadStub)
-	write(t, action, "action.yml", readAll(filepath.Join(b.Root, "action.yml")))
+	write(t, mkdir(t, action, "ports"), "action.yml", readAll(filepath.Join(b.Root, "ports", "action.yml")))
 	// A release is fetched over the network; all behind it is as it is.
 	write(t, mkdir(t, action, "scripts"), "install.sh", "echo \"path="+bin+"\" >> \"$GITHUB_OUTPUT\"\n")
 	p.local = map[string]string{actionpins.Ref("actions/checkout"): clone, actionpins.Ref("actions/upload-artifact"): upload, actionpins.Ref("actions/download-artifact"): download, "switchback-ci/switchback@v1.0.0": action}

@@ -162,7 +162,7 @@ func (h *hostileWorker) otherPort() {
 	}
 }
 
-// stepOfAction returns the command of action.yml that runs the binary.
+// stepOfAction returns the command with which the action of ports runs the binary.
 func stepOfAction(t *testing.T, b *Bench) string {
 	t.Helper()
 	var file struct {
@@ -170,7 +170,7 @@ func stepOfAction(t *testing.T, b *Bench) string {
 			Steps []struct{ ID, Run string }
 		}
 	}
-	if err := yaml.Unmarshal([]byte(readAll(filepath.Join(b.Root, "action.yml"))), &file); err != nil {
+	if err := yaml.Unmarshal([]byte(readAll(filepath.Join(b.Root, "ports", "action.yml"))), &file); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range file.Runs.Steps {
@@ -178,7 +178,7 @@ func stepOfAction(t *testing.T, b *Bench) string {
 			return s.Run
 		}
 	}
-	t.Fatal("action.yml has no step route")
+	t.Fatal("ports/action.yml has no step route")
 	return ""
 }
 

@@ -54,7 +54,7 @@ func (b *Bench) prepare(t testing.TB, bin, database, dir string, env ...string) 
 	metrics := "127.0.0.1:" + strconv.Itoa(freePort())
 	s.metrics = "http://" + metrics + "/metrics"
 	s.env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "TMPDIR=" + os.TempDir(), "SWITCHBACK_BINARY=" + bin,
+		"PATH=" + os.Getenv("PATH"), "GOGC=" + os.Getenv("GOGC"), "HOME=" + s.dir, "TMPDIR=" + os.TempDir(), "SWITCHBACK_BINARY=" + bin,
 		"SWITCHBACK_DATA=" + s.dir, "SWITCHBACK_DATABASE_URL=" + database, "SWITCHBACK_LISTEN=127.0.0.1:" + strconv.Itoa(s.port),
 		"SWITCHBACK_METRICS_LISTEN=" + metrics,
 		"SWITCHBACK_APP_ID=" + strconv.Itoa(SwitchbackAppID), "SWITCHBACK_PRIVATE_KEY=" + b.AppPrivateKey(),

@@ -40,7 +40,26 @@ func sourceOf(t *testing.T, b *Bench) map[string]string {
 			t.Fatal(err)
 		}
 	}
+	out["action.yml"] = forAct(t, b)
 	return out
+}
+
+// forAct is action.yml as act can run it. act knows the status and the matrix of a job in the defaults
+// of inputs and not in the steps of a composite action, where GitHub's runner knows them too
+// (step-env in its action_yaml.json); and it knows no strategy.job-total at all.
+func forAct(t *testing.T, b *Bench) string {
+	t.Helper()
+	text := readAll(filepath.Join(b.Root, "action.yml"))
+	declared := "inputs:\n"
+	for name, expression := range map[string]string{"job-status": "job.status", "matrix": "toJSON(matrix)", "matrix-total": "strategy.job-total"} {
+		was := fmt.Sprintf("INPUT_%s: ${{ %s }}\n", strings.ToUpper(name), expression)
+		if strings.Count(text, was) != 1 {
+			t.Fatalf("action.yml has no line %q", was)
+		}
+		text = strings.Replace(text, was, fmt.Sprintf("INPUT_%s: ${{ inputs.%s }}\n", strings.ToUpper(name), name), 1)
+		declared += fmt.Sprintf("  %s: {description: of the job, default: \"${{ %s }}\"}\n", name, expression)
+	}
+	return strings.Replace(text, "inputs:\n", declared, 1)
 }
 
 // installedOf is the action with the binary under test in the place of a release's. Building from
@@ -51,7 +70,7 @@ func installedOf(t *testing.T, b *Bench) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]string{"action.yml": readAll(filepath.Join(b.Root, "action.yml")),
+	return map[string]string{"action.yml": forAct(t, b), "survey/action.yml": readAll(filepath.Join(b.Root, "survey", "action.yml")),
 		"scripts/install.sh": "echo \"path=" + bin + "\" >> \"$GITHUB_OUTPUT\"\n"}
 }
 
@@ -69,8 +88,8 @@ func goEnv(t *testing.T) map[string]string {
 	return env
 }
 
-// uploadStub stands where actions/upload-artifact would be fetched from: it
-// puts what it is given below the folder that UPLOADS names.
+// uploadStub stands where actions/upload-artifact would be fetched from: it puts the file or folder
+// that it is given below the folder that UPLOADS names.
 const uploadStub = `name: upload
 description: copies
 inputs:
@@ -83,7 +102,7 @@ runs:
   steps:
     - shell: bash
       env: {NAME: "${{ inputs.name }}", FROM: "${{ inputs.path }}"}
-      run: rm -rf "$UPLOADS/$NAME" && mkdir -p "$UPLOADS/$NAME" && cp -r "$FROM/." "$UPLOADS/$NAME/"
+      run: rm -rf "$UPLOADS/$NAME" && mkdir -p "$UPLOADS/$NAME" && if [ -f "$FROM" ]; then cp "$FROM" "$UPLOADS/$NAME/"; else cp -r "$FROM/." "$UPLOADS/$NAME/"; fi
 `
 
 // downloadStub stands where actions/download-artifact would be fetched from: each artifact that the

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the switchback binary on the runner and sets the step's output "path" to its path.
-# action.yml calls it on Linux, macOS and Windows (Git Bash).
+# Installs the switchback binary on the runner and sets the step's output "path" to its path. The
+# action.yml of each action here calls it, on Linux, macOS and Windows (Git Bash).
 #
 # In a checkout of the action (uses: ./) it builds the binary from source with the installed Go.
 # Otherwise it downloads the binary of the release that this commit is. scripts/checksums.txt, which
@@ -29,25 +29,23 @@ case "$(uname -m)" in
   *) fail "there is no release for $(uname -m); use a runner with x86-64 or ARM64" ;;
 esac
 bin="$out/switchback$exe"
-ref="${ACTION_REF:-}" wanted="${WANTED:-}"
+ref="${ACTION_REF:-}"
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
-if [ -z "$ref" ] && [ -z "$wanted" ]; then
+if [ -z "$ref" ]; then
   command -v go > /dev/null || fail "building from a checkout needs Go; add actions/setup-go before this step, or use the action at a release"
-  (cd "$ACTION_PATH" && CGO_ENABLED=0 go build -trimpath -o "$bin" ./cmd/switchback)
+  (cd "$root" && CGO_ENABLED=0 go build -trimpath -o "$bin" ./cmd/switchback)
   echo "path=$bin" >> "$GITHUB_OUTPUT"
   exit 0
 fi
 
 releases="a release's tag (v1.2.3), its major version (v1) or the full SHA of a tagged commit"
-sums="$ACTION_PATH/scripts/checksums.txt"
-[ -f "$sums" ] || fail "this commit of the action (${ref:-a checkout}) is no release: it holds no digests to verify a binary with; use the action at $releases"
+sums="$root/scripts/checksums.txt"
+[ -f "$sums" ] || fail "this commit of the action ($ref) is no release: it holds no digests to verify a binary with; use the action at $releases"
 version="$(awk '$1 == "version" {sub(/\r$/, "", $2); print $2; exit}' "$sums")"
 # The version becomes part of a URL and of a file's name.
 semver='^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$'
 [[ "$version" =~ $semver ]] || fail "scripts/checksums.txt of the action names no version; use the action at $releases"
-if [ -n "$wanted" ] && [ "$wanted" != "$version" ]; then
-  fail "the input version is $wanted, and this action holds the digests of $version only; remove the input and use switchback-ci/switchback@$wanted"
-fi
 
 file="switchback_${version#v}_${os}_${arch}.tar.gz"
 want="$(awk -v f="$file" '{sub(/\r$/, "")} $2 == f {print $1}' "$sums")"

@@ -168,11 +168,21 @@ func (s *step) run(ctx context.Context) (int, error) {
 	return s.reporter.exitCode(), nil
 }
 
-// command returns what to do: what the input says, or what the event asks for.
+// command returns what to do: what the input says, or what the event asks for. The action of surveys
+// reads no tests and no reviews.
 func (s *step) command() string {
 	if s.in.Command != "auto" {
 		return s.in.Command
 	}
+	c := s.eventCommand()
+	if s.Getenv(actionVariable) == "survey" && (c == "step" || c == "review") {
+		return ""
+	}
+	return c
+}
+
+// eventCommand returns what the event asks for.
+func (s *step) eventCommand() string {
 	if s.in.Result != "" {
 		return "survey"
 	}
@@ -193,11 +203,18 @@ func (s *step) command() string {
 	case "issue_comment", "issues":
 		return ""
 	case "schedule", "workflow_dispatch":
-		if len(s.in.Reports) == 0 {
+		if len(s.in.Reports) == 0 || s.isEmptyWorkspace() {
 			return "reconcile"
 		}
 	}
 	return "step"
+}
+
+// isEmptyWorkspace reports whether the job has left no file before this step, not even a checkout:
+// it runs no tests, so the reports that its workflow names are those of other runs.
+func (s *step) isEmptyWorkspace() bool {
+	entries, err := os.ReadDir(s.path("."))
+	return err == nil && len(entries) == 0
 }
 
 // isAnswer reports whether the event may hold a person's answer. The label of a pull request is one
@@ -296,6 +313,9 @@ func (s *step) configure(ctx context.Context, command string) error {
 	}
 	if len(s.in.Reports) == 0 && command == "workflow-run" {
 		s.deps.Options.Reports = c.Reports
+	}
+	if s.Getenv(actionVariable) == "survey" { // a completed run starts the next cycle, and is not analyzed
+		s.deps.Options.Workflows = []string{""}
 	}
 	s.deps.Options.PlanFile, s.deps.Options.PlanName = s.in.Ports.plan(c)
 	s.deps.Rules, err = analysis.Rules(c)

@@ -3,6 +3,7 @@ package action
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,9 +13,9 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 )
 
-// Inputs are the inputs of action.yml, read and checked.
+// Inputs are the inputs of the actions, and what an action.yml adds to them, read and checked.
 type Inputs struct {
-	Command      string   // one of commands
+	Command      string   // one of those of the action
 	Reports      []string // globs of files, or of paths in artifacts
 	Checkpoint   string   // "" for the default of the event
 	Config       string   // path of the configuration, "" for the default
@@ -30,8 +31,39 @@ type Inputs struct {
 	Ports        PortInputs
 }
 
-// commands are what the input command may be.
-var commands = []string{"auto", "step", "workflow-run", "review", "answer", "survey", "reconcile", "plan", "matrix", "port", "collect", "port-event", "replay"}
+// actionVariable names the environment variable in which an action.yml says which action it is.
+const actionVariable = "SWITCHBACK_ACTION"
+
+// actions are the actions of this repository, by the value of SWITCHBACK_ACTION in their action.yml,
+// and what the input command of each may be.
+var actions = map[string][]string{
+	"switchback": {"auto", "step", "workflow-run", "review", "answer", "replay"},
+	"ports":      {"plan", "matrix", "port", "collect", "port-event"},
+	"survey":     {"survey", "auto"},
+	"reconcile":  {"reconcile"},
+}
+
+// checkCommand returns an error that names the commands of an action if command is none of them.
+// Where no action.yml called the program, it has the commands of all actions.
+func checkCommand(action, command string) error {
+	if known, ok := actions[action]; ok {
+		if slices.Contains(known, command) {
+			return nil
+		}
+		for _, other := range slices.Sorted(maps.Keys(actions)) {
+			if slices.Contains(actions[other], command) {
+				return fmt.Errorf("input command is %q, which is a command of the action switchback-ci/switchback/%s; the commands of this one are %s", command, other, strings.Join(known, ", "))
+			}
+		}
+		return fmt.Errorf("input command is %q; it must be one of %s", command, strings.Join(known, ", "))
+	}
+	known := slices.Concat(slices.Collect(maps.Values(actions))...)
+	if !slices.Contains(known, command) {
+		slices.Sort(known)
+		return fmt.Errorf("input command is %q; it must be one of %s", command, strings.Join(slices.Compact(known), ", "))
+	}
+	return nil
+}
 
 // failOnNames are what fail-on may list, with the decisions they stand for.
 var failOnNames = map[string][]routing.Kind{
@@ -61,10 +93,10 @@ func readInputs(a *githubactions.Action, getenv func(string) string) (Inputs, er
 		BotLogin: get("bot-login", ""), LedgerBranch: get("ledger-branch", "switchback-ledger"),
 		Result: get("result", ""), Reports: list(get("reports", "")), Workflows: list(get("workflows", "")), FailOn: list(get("fail-on", "unclear")),
 	}
-	if !slices.Contains(commands, in.Command) {
-		return in, fmt.Errorf("input command is %q; it must be one of %s", in.Command, strings.Join(commands, ", "))
+	err := checkCommand(getenv(actionVariable), in.Command)
+	if err != nil {
+		return in, err
 	}
-	var err error
 	if in.Ports, err = readPortInputs(get); err != nil {
 		return in, err
 	}

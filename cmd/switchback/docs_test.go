@@ -35,14 +35,7 @@ func TestFeedbackPage(t *testing.T) {
 	if f, err := config.Parse("switchback.yml", []byte(blocks["yaml"][2])); err != nil || !f.Feedback.Reenters() {
 		t.Errorf("%+v %v", f, err)
 	}
-	action, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var known struct{ Inputs, Outputs map[string]any }
-	if err := yaml.Unmarshal(action, &known); err != nil {
-		t.Fatal(err)
-	}
+	known := actionFile(t, "survey")
 	for _, b := range blocks["yaml"][:2] {
 		var w struct {
 			Jobs map[string]struct {
@@ -61,16 +54,16 @@ func TestFeedbackPage(t *testing.T) {
 					if strings.HasPrefix(s.Uses, "actions/") {
 						continue
 					}
-					if known.Inputs[in] == nil {
-						t.Errorf("action.yml has no input %s", in)
+					if _, ok := known.Inputs[in]; !ok {
+						t.Errorf("survey/action.yml has no input %s", in)
 					}
 				}
 			}
 		}
 	}
 	for _, out := range []string{"goal", "goal-file", "survey-issue"} {
-		if known.Outputs[out] == nil {
-			t.Errorf("action.yml has no output %s", out)
+		if _, ok := known.Outputs[out]; !ok {
+			t.Errorf("survey/action.yml has no output %s", out)
 		}
 	}
 	dir, led := surveyDir(t, blocks["json"][0])

@@ -59,7 +59,7 @@ func portsLint(s streams) *cobra.Command {
 }
 
 // actionVersion is the Action that a written workflow uses by default.
-const actionVersion = "switchback-ci/switchback@v1.0.0"
+const actionVersion = "switchback-ci/switchback/ports@v1.0.0"
 
 func portsWorkflow(s streams) *cobra.Command {
 	var cfg string

@@ -13,10 +13,21 @@ import (
 	"testing"
 )
 
-// released copies the sources to dir and builds the release of one platform there.
-func released(t *testing.T, dir string, committed bool) string {
+// nfpm builds the packager that tools/go.mod pins.
+func nfpm(t *testing.T) string {
 	t.Helper()
-	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "go.mod", "go.sum", "LICENSE", "README.md", "scripts", ".github", "bot", "cmd", "routing", "internal/sbom")
+	name := filepath.Join(t.TempDir(), "nfpm")
+	cmd := exec.Command("go", "build", "-C", filepath.Join("..", "..", "tools"), "-trimpath", "-o", name, "github.com/goreleaser/nfpm/v2/cmd/nfpm")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return name
+}
+
+// released copies the sources to dir and builds the release of one platform there.
+func released(t *testing.T, dir, nfpm string, committed bool) string {
+	t.Helper()
+	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "go.mod", "go.sum", "LICENSE", "README.md", "CHANGELOG.md", "scripts", ".github", "bot", "cmd", "routing", "internal/sbom")
 	list.Dir = filepath.Join("..", "..")
 	names, err := list.Output()
 	if err != nil {
@@ -50,7 +61,7 @@ func released(t *testing.T, dir string, committed bool) string {
 		shell(t, dir, "git init --quiet && git add --all && git -c user.name=a -c user.email=a@example.com commit --quiet --message one")
 	}
 	_, version, _ := strings.Cut(actionVersion, "@")
-	shell(t, dir, "scripts/release.sh "+version+" linux/"+runtime.GOARCH)
+	shell(t, dir, "LEVEL=1 NFPM="+nfpm+" scripts/release.sh "+version+" linux/"+runtime.GOARCH)
 	return filepath.Join(dir, "dist")
 }
 
@@ -69,11 +80,12 @@ func shell(t *testing.T, dir, command string) string {
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	one, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "another directory")
-	first := released(t, one, true)
+	packager := nfpm(t)
+	first := released(t, one, packager, true)
 	t.Run("S6-6 builds in two directories give the same bytes, with and without a commit", func(t *testing.T) {
-		second := released(t, other, false)
+		second := released(t, other, packager, false)
 		names, err := os.ReadDir(first)
-		if err != nil || len(names) != 3 {
+		if err != nil || len(names) != 7 { // an archive, three packages, a formula, the bill of materials and the digests
 			t.Fatalf("%v %v", names, err)
 		}
 		for _, n := range names {
@@ -90,6 +102,44 @@ func TestRelease(t *testing.T) {
 		if strings.Contains(info, "vcs.") || strings.Contains(info, one) || !strings.Contains(info, "v1.0.0") {
 			t.Errorf("the binary says where it was built:\n%s", info)
 		}
+	})
+	t.Run("the Debian package installs the program, its manual pages and completions", func(t *testing.T) {
+		root := t.TempDir()
+		shell(t, first, "dpkg-deb -x switchback_1.0.0_"+runtime.GOARCH+".deb "+root)
+		info := shell(t, first, "dpkg-deb -f switchback_1.0.0_"+runtime.GOARCH+".deb Package Version Architecture")
+		if want := "Package: switchback\nVersion: 1.0.0\nArchitecture: " + runtime.GOARCH + "\n"; info != want {
+			t.Errorf("%q, want %q", info, want)
+		}
+		if got := shell(t, root, "usr/bin/switchback --version"); !strings.Contains(got, "v1.0.0") {
+			t.Errorf("the installed program says %q", got)
+		}
+		if got := shell(t, root, "gzip -dc usr/share/man/man1/switchback-route.1.gz"); !strings.Contains(got, "Decide what to do about a run") || strings.Contains(got, "2026\" \"\"") {
+			t.Errorf("the manual page is\n%s", got)
+		}
+		// bash completes the commands that begin with "di".
+		completes := "source usr/share/bash-completion/completions/switchback; type __start_switchback > /dev/null; PATH=usr/bin switchback __complete di"
+		if got := shell(t, root, completes); !strings.Contains(got, "diagnose\t") || strings.Contains(got, "route\t") {
+			t.Errorf("the shell completes\n%s", got)
+		}
+		for _, name := range []string{"zsh/vendor-completions/_switchback", "fish/vendor_completions.d/switchback.fish", "doc/switchback/copyright", "doc/switchback/CHANGELOG.md"} {
+			if st, err := os.Stat(filepath.Join(root, "usr", "share", filepath.FromSlash(name))); err != nil || st.Size() == 0 {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+	t.Run("the formula and the digests name every file", func(t *testing.T) {
+		formula, err := os.ReadFile(filepath.Join(first, "switchback.rb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive := "switchback_1.0.0_linux_" + runtime.GOARCH + ".tar.gz"
+		digest := strings.Fields(shell(t, first, "sha256sum "+archive))[0]
+		for _, want := range []string{"/releases/download/v1.0.0/" + archive + "\"", "sha256 \"" + digest + "\"", `version "1.0.0"`} {
+			if !strings.Contains(string(formula), want) {
+				t.Errorf("the formula has no %s:\n%s", want, formula)
+			}
+		}
+		shell(t, first, "grep -v '^#\\|^version' checksums.txt | sha256sum --check --strict --quiet && [ $(grep -c '  switchback' checksums.txt) = 6 ]")
 	})
 	t.Run("S6-6 the bill of materials names the modules of the binary", func(t *testing.T) {
 		data, err := os.ReadFile(filepath.Join(first, "switchback_1.0.0.cdx.json"))

@@ -50,12 +50,11 @@ func unreadable(format string, a ...any) error {
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, s streams, getenv func(string) string) int {
 	root := &cobra.Command{
-		Use:               "switchback",
-		Short:             "Return failing CI to the author or agent who can fix it",
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		Version:           versionString(),
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Use:           "switchback",
+		Short:         "Return failing CI to the author or agent who can fix it",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       versionString(),
 	}
 	root.SetArgs(args)
 	root.SetIn(s.in)
@@ -75,6 +74,10 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	group("github", "On GitHub:", configCommand(s), actionCommand(s, getenv), setupCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv), notifyCommand(s, getenv), healthcheckCommand(s, getenv))
 	group("plans", "Plans of ports:", matrixCommand(s), portsCommand(s, getenv), portCommand(s, getenv), feedbackCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv))
 	group("surveys", "Surveys:", surveyCommand(s, getenv))
+	root.AddCommand(manCommand())
+	root.AddGroup(&cobra.Group{ID: "program", Title: "This program:"})
+	root.SetCompletionCommandGroupID("program")
+	root.SetHelpCommandGroupID("program")
 	ctx, opened := closing(ctx)
 	err := root.ExecuteContext(ctx)
 	if e := opened.close(); e != nil && err == nil {

@@ -12,6 +12,7 @@ import (
 const (
 	proseColumns      = 100
 	architectureLines = 200
+	readmeLines       = 120
 )
 
 // linkOnly matches a line that is nothing but a link or a picture, in a list or not: it cannot be
@@ -57,7 +58,7 @@ func TestProseIsWrapped(t *testing.T) {
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("only %d pages in docs (%v)", len(pages), err)
 	}
-	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", filepath.Join("e2e", "README.md")} {
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", filepath.Join("e2e", "README.md")} {
 		pages = append(pages, filepath.Join(root, name))
 	}
 	for _, page := range pages {
@@ -71,6 +72,8 @@ func TestProseIsWrapped(t *testing.T) {
 		}
 		if n := strings.Count(string(data), "\n"); name == "ARCHITECTURE.md" && n > architectureLines {
 			t.Errorf("%s has %d lines; shorten it to %d", name, n, architectureLines)
+		} else if name == "README.md" && n > readmeLines {
+			t.Errorf("%s has %d lines; move some to docs", name, n)
 		}
 	}
 }

@@ -249,7 +249,7 @@ func (d *filing) apply(e routing.Event) error {
 // their requests: one issue, that lists all, closed once.
 func TestManyCallAtOnce(t *testing.T) {
 	t.Parallel()
-	for round := range 60 {
+	for round := range 20 {
 		k, led := newTracker(), &ledger.Memory{}
 		const cases = 6
 		filings := make([]*filing, cases)
