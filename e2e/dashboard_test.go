@@ -41,6 +41,12 @@ func newShown(t testing.TB) *shown {
 	for _, one := range team.Plan(team.PlanOptions{Seed: 1, Repo: "acme/shop", Name: "orders", Ports: 14, Begun: 9, Start: time.Now().Add(-24 * time.Hour)}) {
 		s.add(one)
 	}
+	outages := team.Incidents{Repo: "acme/shop", At: time.Now().Add(-30 * time.Hour)}
+	outages.Fail("getaddrinfo EAI_AGAIN registry.npmjs.org", 1, 4)
+	outages.End("mona")
+	outages.Fail("dial tcp: lookup db.internal: no such host", 5, 9)
+	outages.File(901)
+	s.add(outages.Stream())
 	s.start()
 	t.Cleanup(s.kill)
 	return s
@@ -91,8 +97,8 @@ func (s *shown) kill() {
 func (s *shown) pages(t *testing.T, tab *Tab) map[string]string {
 	t.Helper()
 	out := map[string]string{"overview": "/", "cases": "/cases", "waiting": "/cases?state=escalated", "one repository": "/?repo=acme/shop", "plans": "/plans",
-		"plan": "/plan/acme/shop/orders", "failures": "/failures", "rules": "/rules", "feedback": "/feedback"}
-	for name, from := range map[string]string{"case": "/cases", "failure": "/failures"} {
+		"plan": "/plan/acme/shop/orders", "failures": "/failures", "rules": "/rules", "feedback": "/feedback", "incidents": "/incidents"}
+	for name, from := range map[string]string{"case": "/cases", "failure": "/failures", "incident": "/incidents"} {
 		tab.Open(s.url + from)
 		href := ""
 		tab.do("attribute", map[string]any{"at": `main tbody a[href^="/` + name + `/"]`, "name": "href"}, &href)

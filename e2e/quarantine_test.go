@@ -67,7 +67,7 @@ func TestQuarantineOfRepository(t *testing.T) {
 			t.Fatalf("S5-51, S5-55: %d issues after two pull requests", n)
 		}
 		issue := s.issues()[0]
-		for _, want := range []string{"Proposed for quarantine", "2 pull requests", "calc › TestAdd", "@acme/testers", "@mona", "#1 ", "/actions/runs/", "sb:quarantine", "sb:fix", "sb:release"} {
+		for _, want := range []string{"Proposed for quarantine", "2 pull requests", "calc › TestAdd", "@acme/testers", "@mona", "[`#1`](", "/actions/runs/", "sb:quarantine", "sb:fix", "sb:release"} {
 			if !strings.Contains(issue.Body, want) {
 				t.Errorf("S5-50, S5-51, S5-55: the issue lacks %q:\n%s", want, issue.Body)
 			}

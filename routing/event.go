@@ -207,3 +207,31 @@ func PayloadOf[P any](e Event) (P, error) {
 		return p, fmt.Errorf("%q has a payload of type %T", e.Type, d)
 	}
 }
+
+// PayloadAs returns the payload of an event as a P, the interface that all payloads of its stream
+// implement, or why it is none.
+func PayloadAs[P any](e Event) (P, error) {
+	if raw, ok := e.Data.(json.RawMessage); ok {
+		p, known := payloads[e.Type]
+		if !known {
+			var none P
+			return none, fmt.Errorf("unknown event type %q", e.Type)
+		}
+		data, err := p.decode(raw)
+		if err != nil {
+			var none P
+			return none, fmt.Errorf("the payload of %q is unreadable: %w", e.Type, err)
+		}
+		e.Data = data
+	}
+	return PayloadOf[P](e)
+}
+
+// EventsOf returns payloads as events of a person, "" for the bot itself, at now.
+func EventsOf[P any](ps []P, typeOf func(P) EventType, by string, now time.Time) []Event {
+	out := make([]Event, len(ps))
+	for i, p := range ps {
+		out[i] = Event{Type: typeOf(p), At: now, Actor: by, Data: p}
+	}
+	return out
+}

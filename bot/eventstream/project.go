@@ -26,6 +26,9 @@ func (p *Projector) update(ctx context.Context, tx *sql.Tx, key string, events [
 	if key == routing.StreamKey(w.repo, routing.StreamFeedbackRequests) {
 		return w.feedbackRequests(events)
 	}
+	if key == routing.StreamKey(w.repo, routing.StreamIncidents) {
+		return w.incidents(events, seen)
+	}
 	if routing.IsRepositoryStream(key) {
 		return nil
 	}

@@ -26,6 +26,8 @@ type Store struct {
 	Failures Failures
 	Figures  Figures
 	Plans    Plans
+
+	Incidents Incidents
 }
 
 // New returns the Store in a database that is migrated by Line.
@@ -40,6 +42,7 @@ func New(db *database.DB) *Store {
 		Failures:  Failures{db},
 		Figures:   Figures{db},
 		Plans:     Plans{db},
+		Incidents: Incidents{db},
 	}
 }
 

@@ -26,7 +26,9 @@ func repositoryStream(rows map[string][]row, key string, events []routing.Event)
 		return ports(rows, key, events)
 	case routing.FamilyQuarantine:
 		return quarantined(rows, key, events)
-	case routing.FamilyPlan, routing.FamilyRerun, routing.FamilyIncident:
+	case routing.FamilyIncident:
+		return incidents(rows, key, events)
+	case routing.FamilyPlan, routing.FamilyRerun:
 		return nil // sum up what the streams of ports and cases say
 	}
 	return fmt.Errorf("%s: a stream of %q is not known; a newer version of the program wrote it", key, events[0].Type)

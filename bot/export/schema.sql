@@ -167,6 +167,36 @@ CREATE TABLE IF NOT EXISTS quarantine (          -- flaky tests
     issue      INTEGER
 ) STRICT;
 
+CREATE TABLE IF NOT EXISTS incidents (
+    id          TEXT PRIMARY KEY,                -- the key of the stream, /, and incident
+    incident    TEXT NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('environment', 'base')),
+    causes      TEXT NOT NULL CHECK (json_valid(causes)),
+    base        TEXT,                            -- branch whose green run ends it
+    standing    TEXT NOT NULL CHECK (standing IN ('open', 'testing', 'resuming', 'over', 'dismissed')),
+    opened_at   TEXT NOT NULL CHECK (julianday(opened_at) IS NOT NULL),
+    resolved_at TEXT CHECK (resolved_at IS NULL OR julianday(resolved_at) IS NOT NULL), -- when the cause was said to be over
+    ended_at    TEXT CHECK (ended_at IS NULL OR julianday(ended_at) IS NOT NULL), -- when every member was restarted, or it was dismissed
+    resolved_by TEXT,                            -- null: a green run
+    sha         TEXT,                            -- of the green run
+    reopened    INTEGER NOT NULL CHECK (reopened >= 0),
+    issue       INTEGER
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS incident_members (    -- checkpoints that an incident holds or held
+    id           TEXT PRIMARY KEY,
+    incident_id  TEXT NOT NULL REFERENCES incidents (id),
+    session_id   TEXT NOT NULL,                  -- the case
+    checkpoint   TEXT NOT NULL,
+    author       TEXT,
+    run_id       TEXT NOT NULL,                  -- the newest that failed by the cause
+    joined_at    TEXT NOT NULL CHECK (julianday(joined_at) IS NOT NULL),
+    restarted_at TEXT CHECK (restarted_at IS NULL OR julianday(restarted_at) IS NOT NULL),
+    left_at      TEXT CHECK (left_at IS NULL OR julianday(left_at) IS NOT NULL),
+    how          TEXT CHECK (how IS NULL OR how IN ('passed', 'own', 'closed', 'other')), -- it left
+    CHECK ((how IS NULL) = (left_at IS NULL))
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS unpassed_tests (
     id           TEXT PRIMARY KEY,
     inventory_id TEXT NOT NULL REFERENCES inventories (id),
@@ -178,3 +208,4 @@ CREATE TABLE IF NOT EXISTS unpassed_tests (
 CREATE INDEX IF NOT EXISTS unpassed_tests_test ON unpassed_tests (test);
 CREATE INDEX IF NOT EXISTS routing_history_session ON routing_history (session_id, checkpoint, at);
 CREATE INDEX IF NOT EXISTS answers_session ON answers (session_id, checkpoint, at);
+CREATE INDEX IF NOT EXISTS incident_members_session ON incident_members (session_id, checkpoint, joined_at);

@@ -23,7 +23,7 @@ var schema string
 type row map[string]any
 
 // order is that of the tables: what is referred to comes before what refers.
-var order = []string{"audit_logs", "user_feedback", "escalations", "direct_channels", "direct_messages", "routing_history", "answers", "tests", "inventories", "unpassed_tests", "quarantine", "feedback_requests"}
+var order = []string{"audit_logs", "user_feedback", "escalations", "direct_channels", "direct_messages", "routing_history", "answers", "tests", "inventories", "unpassed_tests", "quarantine", "incidents", "incident_members", "feedback_requests"}
 
 // Count says how many rows of a table the ledger has, and how many of them were
 // not in the database as they are now.

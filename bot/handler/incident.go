@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/incidents"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
+	"github.com/switchback-ci/switchback/bot/trackingissues"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/incident"
 )
@@ -21,8 +21,13 @@ import (
 func Incidents(d Deps) *incidents.Service {
 	return &incidents.Service{
 		Ledger: d.Ledger, Repo: d.Repo.String(), Config: d.Config, Render: d.words(), Owner: d.owner(), TTL: d.LeaseTTL, Now: d.Now, Cases: incidentCases{d},
-		GitHub: incidents.GitHub{Issues: d.GitHub.Issues, Comments: d.GitHub.Comments, Repositories: d.GitHub.Repositories},
+		GitHub: trackedBy(d),
 	}
+}
+
+// trackedBy returns what is done to the issues of incidents and flaky tests.
+func trackedBy(d Deps) trackingissues.GitHub {
+	return trackingissues.GitHub{Issues: d.GitHub.Issues, Comments: d.GitHub.Comments, Repositories: d.GitHub.Repositories}
 }
 
 // withIncident returns v with the incident that explains it, and with whether one is open at all. It
@@ -208,7 +213,7 @@ func (h incidentIssue) Handle(ctx context.Context, e *Event) (bool, error) {
 // it is taken back.
 func (h incidentIssue) said(ctx context.Context, s *incidents.Service, in incident.Incident, action, reason, source string, who standing) error {
 	switch {
-	case slices.Contains(in.Sources, source):
+	case in.Heard(source):
 		return s.Continue(ctx, in.ID)
 	case !who.may && action == "closed" && in.Live():
 		_, err := h.GitHub.Issues.Reopen(ctx, h.Repo, in.Number, "", "")

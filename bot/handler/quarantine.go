@@ -24,7 +24,7 @@ import (
 func Quarantine(d Deps) *quarantines.Service {
 	return &quarantines.Service{
 		Ledger: d.Ledger, Repo: d.Repo.String(), Config: d.Config, Render: d.words(), DefaultBranch: d.DefaultBranch, Owner: d.owner(), TTL: d.LeaseTTL, Now: d.Now,
-		GitHub: &quarantines.GitHub{Issues: d.GitHub.Issues, Comments: d.GitHub.Comments, Repositories: d.GitHub.Repositories, CodeOwners: d.GitHub.CodeOwners},
+		GitHub: &quarantines.GitHub{GitHub: trackedBy(d), CodeOwners: d.GitHub.CodeOwners},
 	}
 }
 
@@ -169,7 +169,7 @@ func (h quarantineIssue) edited(ctx context.Context, e *Event, s *quarantines.Se
 	before, _ := answers.Parse(from)
 	after, ok := answers.Parse(to)
 	m, marked := marker.Parse(to)
-	broken := entry.Open() && (!ok || after.Nonce != quarantineview.Nonce(entry) || !slices.Contains(after.Boxes, answers.Submit) || !marked || m.Key != s.Key()+"/"+entry.ID)
+	broken := entry.Open() && (!ok || after.Nonce != quarantineview.Nonce(entry) || !slices.Contains(after.Boxes, answers.Submit) || !marked || !s.IsMark(m.Key, entry.ID))
 	change := answers.Diff(before, after)
 	if change.Empty() && !broken {
 		return nil

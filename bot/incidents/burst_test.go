@@ -16,6 +16,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/pipeline"
 	"github.com/switchback-ci/switchback/bot/pipeline/effect"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/bot/trackingissues"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/incident"
 )
@@ -229,7 +230,7 @@ func policies(string) routing.Policy { return routing.DefaultPolicy() }
 func (p *process) service() *Service {
 	return &Service{
 		Ledger: p, Repo: "acme/app", Config: p.cfg, Owner: p.name, TTL: time.Minute, Now: p.clock, Cases: cases{p},
-		GitHub: GitHub{Issues: issues{p}, Comments: comments{p}, Repositories: rest{p}},
+		GitHub: trackingissues.GitHub{Issues: issues{p}, Comments: comments{p}, Repositories: rest{p}},
 	}
 }
 

@@ -1,13 +1,12 @@
-// Package incidents keeps the incidents of a repository: what is seen and said is recorded first, by
-// compare and swap, then shown in the one issue and on the checks of its cases, then noted. A process
-// that is killed anywhere leaves work that the next one finds in the stream.
+// Package incidents keeps the incidents of a repository: which runs and people open, join and end
+// them, and in which order their cases are restarted. What is recorded is then shown in the one issue,
+// as package trackingissues does, and on the checks of its cases.
 package incidents
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,34 +16,11 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/incidentview"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/bot/trackingissues"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/incident"
-	"github.com/switchback-ci/switchback/routing/marker"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
-
-// Issues is what a service does to issues.
-type Issues interface {
-	Upsert(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
-	CloseAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (bool, error)
-	Reopen(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (bool, error)
-}
-
-// Comments is what a service posts on issues.
-type Comments interface {
-	PostOnce(ctx context.Context, r github.Repo, issue int, marker string, body markdown.Text, fresh bool) (string, bool, error)
-}
-
-// Repositories tells a missing issue from a missing repository.
-type Repositories interface {
-	Absent(ctx context.Context, r github.Repo, err error) error
-}
-
-// GitHub is what a service does there.
-type GitHub struct {
-	Issues       Issues
-	Comments     Comments
-	Repositories Repositories
-}
 
 // Outcome is what came of a change of a case.
 type Outcome int
@@ -73,7 +49,7 @@ type Cases interface {
 // Service keeps the incidents of a repository.
 type Service struct {
 	Ledger ledger.Ledger
-	GitHub GitHub
+	GitHub trackingissues.GitHub
 	Cases  Cases
 	Repo   string // owner/name
 	Config config.File
@@ -84,31 +60,26 @@ type Service struct {
 	Now   func() time.Time
 }
 
-// Key is the ledger key of the repository's incidents.
-func (s *Service) Key() string { return routing.StreamKey(s.Repo, routing.StreamIncidents) }
+// stream is the stream of the incidents.
+func stream(s *Service) trackingissues.Stream[incident.State, incident.Incident, incident.Payload] {
+	return trackingissues.Stream[incident.State, incident.Incident, incident.Payload]{
+		Ledger: s.Ledger, Repo: s.Repo, Name: routing.StreamIncidents, Projection: incident.Projection, Lease: leaseOf(s),
+		Events: incident.Events, Entry: incident.State.ByID,
+		Leased: func(id string, l *routing.Lease) incident.Payload { return incident.Leased{ID: id, Lease: l} },
+		Done:   func(d trackingissue.Done) incident.Payload { return incident.WorkDone{Done: d} },
+	}
+}
 
 func leaseOf(s *Service) ledger.Lease { return ledger.Lease{Owner: s.Owner, TTL: s.TTL, Now: s.Now} }
 
 // State reads the incidents of the repository.
-func (s *Service) State(ctx context.Context) (incident.State, error) {
-	st, err := ledger.Of(s.Ledger, s.Key(), incident.Projection).Load(ctx)
-	if err != nil {
-		err = fmt.Errorf("reading the incidents: %w", err)
-	}
-	return st, err
-}
+func (s *Service) State(ctx context.Context) (incident.State, error) { return stream(s).Load(ctx) }
 
 // change appends what step returns for the newest state, said by a person or "".
 func (s *Service) change(ctx context.Context, by string, step func(incident.Steps) ([]incident.Payload, error)) (incident.State, error) {
-	st, err := ledger.Of(s.Ledger, s.Key(), incident.Projection).Update(ctx, func(st incident.State) ([]routing.Event, error) {
-		now := s.Now().UTC()
-		ps, err := step(incident.Steps{State: st, Now: now, Lease: leaseOf(s).Take(), Settings: s.Config.Incidents.Opens()})
-		return incident.Events(ps, by, now), err
+	return stream(s).Change(ctx, by, func(st incident.State, now time.Time) ([]incident.Payload, error) {
+		return step(incident.Steps{State: st, Now: now, Lease: leaseOf(s).Take(), Settings: s.Config.Incidents.Opens()})
 	})
-	if err != nil {
-		err = fmt.Errorf("recording in the incidents: %w", err)
-	}
-	return st, err
 }
 
 // See records a run that failed, files the issue of an incident that it opens, and returns the incident
@@ -310,96 +281,14 @@ func restart(ctx context.Context, s *Service, in incident.Incident, m incident.M
 
 // Apply does the pending work of an incident, unless another process is at it.
 func (s *Service) Apply(ctx context.Context, in incident.Incident) error {
-	if len(in.Pending) == 0 {
-		return nil
-	}
-	repo, err := github.ParseRepo(s.Repo)
-	if err != nil {
-		return err
-	}
-	if mine, err := take(ctx, s, in); err != nil || !mine {
-		return err
-	}
-	p := poster{s, repo}
-	for len(in.Pending) > 0 {
-		work := in.Pending[0]
-		done, err := p.do(ctx, in, work)
-		if err != nil {
-			return fmt.Errorf("the issue of incident %s: %w", in.ID, err)
-		}
-		gen := in.Gen
-		st, err := s.change(ctx, "", func(q incident.Steps) ([]incident.Payload, error) {
-			if now, _ := q.ByID(in.ID); work == incident.WorkIssue && now.Gen != gen && now.Number > 0 {
-				return nil, nil // others joined or left while it was written
-			}
-			return []incident.Payload{done}, nil
-		})
-		if err != nil {
-			return err
-		}
-		in, _ = st.ByID(in.ID)
-	}
-	return nil
+	return stream(s).Apply(ctx, s.GitHub, texts{s}, in)
 }
 
-// take makes this process the one that does the work of an incident.
-func take(ctx context.Context, s *Service, in incident.Incident) (bool, error) {
-	l := leaseOf(s)
-	if l.Mine(in.Lease) {
-		return true, nil
-	}
-	mine := false
-	_, err := s.change(ctx, "", func(q incident.Steps) ([]incident.Payload, error) {
-		now, _ := q.ByID(in.ID)
-		if mine = len(now.Pending) > 0 && !l.Taken(now.Lease); !mine {
-			return nil, nil
-		}
-		return []incident.Payload{incident.Leased{ID: in.ID, Lease: q.Lease}}, nil
-	})
-	return mine, err
-}
+// texts are what is posted for incidents.
+type texts struct{ *Service }
 
-// poster writes to the issues of incidents.
-type poster struct {
-	*Service
-	repo github.Repo
-}
-
-// do carries out one piece of work.
-func (p poster) do(ctx context.Context, in incident.Incident, work string) (incident.WorkDone, error) {
-	done := incident.WorkDone{ID: in.ID, Work: work}
-	var err error
-	switch {
-	case work == incident.WorkIssue:
-		var i github.Issue
-		i, err = p.issue(ctx, in)
-		done.Number, done.URL = i.Number, i.URL
-	case work == incident.WorkMembers:
-		return done, p.members(ctx, in)
-	case in.Number == 0:
-		return done, fmt.Errorf("%s without an issue", work)
-	case work == incident.WorkReopen:
-		_, err = p.GitHub.Issues.Reopen(ctx, p.repo, in.Number, "", "")
-	case work == incident.WorkClose:
-		_, err = p.GitHub.Issues.CloseAs(ctx, p.repo, in.Number, "completed", "", "")
-	default:
-		n, bad := strconv.Atoi(strings.TrimPrefix(work, incident.WorkNote))
-		if bad != nil || n < 1 || n > len(in.Notes) {
-			return done, fmt.Errorf("%q is no work that is known", work)
-		}
-		_, _, err = p.GitHub.Comments.PostOnce(ctx, p.repo, in.Number, marker.Format(p.Key()+"/"+in.ID+"/"+work, 0), incidentview.Note(in.Notes[n-1], p.Render), false)
-	}
-	if err != nil {
-		err = p.GitHub.Repositories.Absent(ctx, p.repo, err)
-	}
-	if !errors.Is(err, github.ErrAbsent) && (errors.Is(err, github.ErrMoved) || errors.Is(err, github.ErrNotFound)) {
-		return done, nil // the issue was deleted or transferred: there is nobody to tell
-	}
-	return done, err
-}
-
-// issue files the issue, or brings it up to date.
-func (p poster) issue(ctx context.Context, in incident.Incident) (github.Issue, error) {
+// Issue implements trackingissues.Texts.
+func (p texts) Issue(in incident.Incident) github.IssueSpec {
 	o, e := p.Render, p.Config.Escalation
 	spec := github.IssueSpec{
 		Title:  incidentview.Title(in, o),
@@ -412,17 +301,29 @@ func (p poster) issue(ctx context.Context, in incident.Incident) (github.Issue, 
 		}
 	}
 	spec.Body = incidentview.Body(in, o)
-	ref := ""
-	if in.Number > 0 {
-		ref = strconv.Itoa(in.Number)
+	return spec
+}
+
+// Note implements trackingissues.Texts.
+func (p texts) Note(in incident.Incident, n int) (markdown.Text, bool) {
+	if n < 1 || n > len(in.Notes) {
+		return "", false
 	}
-	i, _, err := p.GitHub.Issues.Upsert(ctx, p.repo, marker.Format(p.Key()+"/"+in.ID, in.Gen), spec, ref)
-	return i, err
+	return incidentview.Note(in.Notes[n-1], p.Render), true
+}
+
+// Other implements trackingissues.Texts.
+func (p texts) Other(ctx context.Context, _ github.Repo, in incident.Incident, work string) (incident.Payload, error) {
+	done := incident.WorkDone{Done: trackingissue.Done{ID: in.ID, Work: work}}
+	if work != trackingissue.WorkMembers {
+		return done, fmt.Errorf("%q is no work that is known", work)
+	}
+	return done, p.members(ctx, in)
 }
 
 // members puts the members on hold that were decided before the incident was opened, links the issue on
 // their checks, and folds in open escalations that the incident explains.
-func (p poster) members(ctx context.Context, in incident.Incident) error {
+func (p texts) members(ctx context.Context, in incident.Incident) error {
 	join := func(key, checkpoint string) (Outcome, error) {
 		return p.Cases.Change(ctx, key, routing.IncidentChanged{Checkpoint: checkpoint, Ref: in.Ref()})
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/switchback-ci/switchback/bot/eventstream"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/bot/testhistory"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/suggest"
@@ -53,6 +54,7 @@ type Names interface {
 type Options struct {
 	Store   *eventstream.Store
 	Stream  func(ctx context.Context, key string) ([]routing.Event, error) // of a case; empty if there is none
+	Tests   *testhistory.Cache                                             // nil: the history of tests is not offered
 	Names   Names                                                          // nil: no repository was renamed
 	Version string                                                         // of the program
 	Log     *slog.Logger                                                   // nil: none
@@ -79,6 +81,9 @@ func New(o Options, repos []string) *sdk.Server {
 	add(s, "get_packet", "Show the packet", "Returns the packet of a checkpoint, the same JSON as in the comment on the pull request: what failed, what to do, what changed since the last attempt.", r.getPacket)
 	add(s, "get_history", "Show the history", "Lists the runs, decisions and answers of a case, the newest first.", r.getHistory)
 	add(s, "search_failures", "Search failures", "Finds failures across cases by a text in the name, suite or file of the test, or by fingerprint: where they occurred, and whether they were fixed.", r.searchFailures)
+	if o.Tests != nil {
+		add(s, "get_test_history", "Show the history of a test", "Shows how a test ended in the runs that are kept: how often it failed, on how many commits it failed and passed, since when it fails, who owns it, whether it is in quarantine.", r.getTestHistory)
+	}
 	return s
 }
 

@@ -1,5 +1,6 @@
-// Package notify tells chats and other services what people should hear of: escalations, and once a
-// week how things stand. Whoever does not answer, or rejects, delays nobody else.
+// Package notify tells chats and other services what people should hear of: escalations, incidents,
+// tests in quarantine, and once a week how things stand. Whoever does not answer, or rejects, delays
+// nobody else.
 package notify
 
 import (
@@ -38,10 +39,12 @@ const (
 	Escalation Topic = "escalation" // a maintainer has to answer
 	Limit      Topic = "limit"      // an escalation because fix attempts are used up or make no progress
 	Resolved   Topic = "resolved"   // an escalation was answered, or a green run made it obsolete
+	Incident   Topic = "incident"   // an incident opened, or is over
+	Quarantine Topic = "quarantine" // a test is in quarantine, or its quarantine ends soon or has ended
 	Digest     Topic = "digest"     // the weekly digest; endpoints get it that set a time for it
 )
 
-var topics = []string{string(Escalation), string(Limit), string(Resolved)}
+var topics = []string{string(Escalation), string(Limit), string(Resolved), string(Incident), string(Quarantine)}
 
 // Endpoint is one place that is told.
 type Endpoint struct {

@@ -21,6 +21,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/render/catalog"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/activity"
+	"github.com/switchback-ci/switchback/routing/quarantine"
 )
 
 func env(pairs ...string) func(string) string {
@@ -145,6 +146,68 @@ func TestMessages(t *testing.T) {
 	d := Message{Topic: Digest, Repository: "acme/*", Figures: &Figures{Passed: 4, Waiting: 1, Longest: []string{"acme/shop#12"}, Flaky: []string{"TestA"}}}
 	if s := d.in(catalog.English); s.title != "The last seven days of acme" || !strings.Contains(s.body, "4 runs passed") || !strings.Contains(s.body, "acme/shop#12") || !strings.Contains(s.body, "Flaky: TestA") {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestIncidentAndQuarantine is S5-100: what is told of incidents and of tests in quarantine.
+func TestIncidentAndQuarantine(t *testing.T) {
+	t.Parallel()
+	now := func(string) string { return "acme/shop" }
+	at := time.Date(2026, 5, 18, 12, 0, 0, 0, time.UTC)
+	of := func(typ activity.Type, data any) (Message, bool) {
+		e := event(typ, data)
+		e.Session = "acme/kept!stream/abc-1"
+		return Of(e, now, "https://github.example")
+	}
+	for _, x := range []struct {
+		data  any
+		id    string
+		title string // "": nobody is told
+		url   string
+	}{
+		{activity.IncidentChange{Change: "opened", OnHold: 3}, "", "", ""},
+		{activity.IncidentChange{Change: activity.Filed, Cause: hostile, OnHold: 3, Number: 7}, "incident-acme/kept!stream/abc-1", "acme/shop: an incident opened, checkpoints on hold: 3", "/issues/7"},
+		{activity.IncidentChange{Change: activity.Filed, OnHold: 3}, "incident-acme/kept!stream/abc-1", "acme/shop: an incident opened, checkpoints on hold: 3", ""},
+		{activity.IncidentChange{Change: "reopened", OnHold: 2, Number: 7}, "event-7", "acme/shop: an incident is open again, checkpoints on hold: 2", "/issues/7"},
+		{activity.IncidentChange{Change: "resolved", OnHold: 2, Number: 7, By: "ann"}, "event-7", "acme/shop: an incident is over, its cases are restarted: 2", "/issues/7"},
+		{activity.IncidentChange{Change: "dismissed", Number: 7}, "event-7", "acme/shop: an incident was closed as not planned, nothing is restarted", "/issues/7"},
+		{activity.IncidentChange{Change: "joined", Number: 7}, "", "", ""},
+		{activity.QuarantineChange{Change: "began", Standing: quarantine.Quarantined, Name: "TestA", Until: &at}, "", "", ""},
+		{activity.QuarantineChange{Change: activity.Filed, Standing: quarantine.Quarantined, Suite: "calc", Name: "TestA", Until: &at, Number: 8}, "quarantine-acme/kept!stream/abc-1-1779105600", "acme/shop: calc › TestA is in quarantine until 2026-05-18 12:00 UTC, its failures do not count", "/issues/8"},
+		{activity.QuarantineChange{Change: "began", Standing: quarantine.Quarantined, Name: "TestA", Until: &at, Number: 8}, "quarantine-acme/kept!stream/abc-1-1779105600", "acme/shop: TestA is in quarantine until 2026-05-18 12:00 UTC, its failures do not count", "/issues/8"},
+		{activity.QuarantineChange{Change: "reminded", Name: hostile, Until: &at, Number: 8}, "event-7", "acme/shop: the quarantine of ", "/issues/8"},
+		{activity.QuarantineChange{Change: "expired", Name: "TestA", Until: &at, Number: 8}, "event-7", "acme/shop: the quarantine of TestA has ended, its failures count", "/issues/8"},
+		{activity.QuarantineChange{Change: activity.Filed, Standing: quarantine.ProposedTest, Name: "TestA", Number: 8}, "", "", ""},
+		{activity.QuarantineChange{Change: "released", Name: "TestA", Until: &at, Number: 8}, "", "", ""},
+	} {
+		typ, topic := activity.IncidentChanged, Incident
+		if _, ok := x.data.(activity.QuarantineChange); ok {
+			typ, topic = activity.QuarantineChanged, Quarantine
+		}
+		t.Run(fmt.Sprintf("S5-100 %s %+v", typ, x.data)[:60], func(t *testing.T) {
+			m, ok := of(typ, x.data)
+			if ok != (x.title != "") {
+				t.Fatalf("told: %v %+v", ok, m)
+			}
+			if !ok {
+				return
+			}
+			if got := m.in(catalog.English); m.ID != x.id || m.Topic != topic || !strings.HasPrefix(got.title, x.title) || m.URL != "https://github.example/acme/shop"+x.url {
+				t.Errorf("%+v\n%+v", m, got)
+			}
+			if !(Endpoint{On: []Topic{topic}}).Wants(m) || (Endpoint{On: []Topic{Escalation, Limit, Resolved}}).Wants(m) {
+				t.Error("the topic is not regarded")
+			}
+			if got := m.in(catalog.Korean); strings.Contains(got.title+got.body, "{") || !strings.Contains(got.title, "acme/shop") {
+				t.Errorf("%+v", got)
+			}
+			for _, format := range []Format{Slack, Teams, Webhook} {
+				b, err := Endpoint{Format: format, Language: catalog.English}.body(m)
+				if text := string(b); err != nil || !json.Valid(b) || strings.Contains(text, "ghp_aB3") || strings.Contains(text, `\u001b`) || strings.Contains(text, "mrkdwn") || strings.Contains(text, `"TextBlock"`) {
+					t.Errorf("%s: %v %s", format, err, text)
+				}
+			}
+		})
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package quarantines keeps the quarantine of a repository: what is seen and said is recorded first,
-// by compare and swap, then shown in the issue of the test, then noted. A process that is killed
-// anywhere leaves work that the next one finds in the stream.
+// Package quarantines keeps the quarantine of a repository: which tests flake, what people say about
+// them, and what the time brings about. What is recorded is then shown in the issue of the test, as
+// package trackingissues does.
 package quarantines
 
 import (
@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/config"
@@ -18,28 +16,11 @@ import (
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/quarantineview"
+	"github.com/switchback-ci/switchback/bot/trackingissues"
 	"github.com/switchback-ci/switchback/routing"
-	"github.com/switchback-ci/switchback/routing/marker"
 	"github.com/switchback-ci/switchback/routing/quarantine"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
-
-// Issues is what a service does to issues.
-type Issues interface {
-	Upsert(ctx context.Context, r github.Repo, marker string, spec github.IssueSpec, ref string) (github.Issue, bool, error)
-	Rewrite(ctx context.Context, r github.Repo, number int, marker string, write func(live string) markdown.Text) (github.Issue, bool, error)
-	CloseAs(ctx context.Context, r github.Repo, number int, reason string, comment markdown.Text, marker string) (bool, error)
-	Reopen(ctx context.Context, r github.Repo, number int, comment markdown.Text, marker string) (bool, error)
-}
-
-// Comments is what a service posts on issues.
-type Comments interface {
-	PostOnce(ctx context.Context, r github.Repo, issue int, marker string, body markdown.Text, fresh bool) (string, bool, error)
-}
-
-// Repositories tells a missing issue from a missing repository.
-type Repositories interface {
-	Absent(ctx context.Context, r github.Repo, err error) error
-}
 
 // CodeOwners says who owns files.
 type CodeOwners interface {
@@ -48,10 +29,8 @@ type CodeOwners interface {
 
 // GitHub is what a service does there.
 type GitHub struct {
-	Issues       Issues
-	Comments     Comments
-	Repositories Repositories
-	CodeOwners   CodeOwners
+	trackingissues.GitHub
+	CodeOwners CodeOwners
 }
 
 // Service keeps the quarantine of a repository. Without GitHub it only records: what is to be posted
@@ -70,33 +49,26 @@ type Service struct {
 	Now   func() time.Time
 }
 
-// Key is the ledger key of the repository's quarantine.
-func (s *Service) Key() string { return routing.StreamKey(s.Repo, routing.StreamQuarantine) }
+// stream is the stream of the quarantine.
+func (s *Service) stream() trackingissues.Stream[quarantine.State, quarantine.Entry, quarantine.Payload] {
+	return trackingissues.Stream[quarantine.State, quarantine.Entry, quarantine.Payload]{
+		Ledger: s.Ledger, Repo: s.Repo, Name: routing.StreamQuarantine, Projection: quarantine.Projection, Lease: s.lease(),
+		Events: quarantine.Events, Entry: quarantine.State.Entry,
+		Leased: func(id string, l *routing.Lease) quarantine.Payload { return quarantine.Leased{ID: id, Lease: l} },
+		Done:   func(d trackingissue.Done) quarantine.Payload { return quarantine.WorkDone{Done: d} },
+	}
+}
 
 func (s *Service) lease() ledger.Lease { return ledger.Lease{Owner: s.Owner, TTL: s.TTL, Now: s.Now} }
 
 // State reads the quarantine of the repository.
-func (s *Service) State(ctx context.Context) (quarantine.State, error) {
-	st, err := ledger.Of(s.Ledger, s.Key(), quarantine.Projection).Load(ctx)
-	if err != nil {
-		err = fmt.Errorf("reading the quarantine: %w", err)
-	}
-	return st, err
-}
+func (s *Service) State(ctx context.Context) (quarantine.State, error) { return s.stream().Load(ctx) }
 
-// change appends what step returns for the newest state, said by a person or "", and returns the ids
-// of the entries that this process is to work on.
+// change appends what step returns for the newest state, said by a person or "".
 func (s *Service) change(ctx context.Context, by string, step func(quarantine.Steps) ([]quarantine.Payload, error)) (quarantine.State, error) {
-	st, err := ledger.Of(s.Ledger, s.Key(), quarantine.Projection).Update(ctx, func(st quarantine.State) ([]routing.Event, error) {
-		now := s.Now().UTC()
-		ps, err := step(quarantine.Steps{State: st, Now: now, Lease: s.lease().Take(), Configured: configured(s.Config, now)})
-		return quarantine.Events(ps, by, now), err
+	return s.stream().Change(ctx, by, func(st quarantine.State, now time.Time) ([]quarantine.Payload, error) {
+		return step(quarantine.Steps{State: st, Now: now, Lease: s.lease().Take(), Configured: configured(s.Config, now)})
 	})
-	var refused *routing.RefusedError
-	if err != nil && !errors.As(err, &refused) {
-		err = fmt.Errorf("recording in the quarantine: %w", err)
-	}
-	return st, err
 }
 
 // configured counts the tests in quarantine by the configuration.
@@ -199,114 +171,62 @@ func (s *Service) Reconcile(ctx context.Context, found []quarantine.Flaked, pass
 
 // Apply does the pending work of an entry, unless another process is at it.
 func (s *Service) Apply(ctx context.Context, e quarantine.Entry) error {
-	if len(e.Pending) == 0 || s.GitHub == nil {
+	if s.GitHub == nil {
 		return nil
 	}
-	repo, err := github.ParseRepo(s.Repo)
-	if err != nil {
-		return err
-	}
-	if mine, err := s.take(ctx, e); err != nil || !mine {
-		return err
-	}
-	p := poster{s, repo}
-	for len(e.Pending) > 0 {
-		work := e.Pending[0]
-		done, err := p.do(ctx, e, work)
-		if err != nil {
-			return fmt.Errorf("the issue of %s: %w", e.ID, err)
-		}
-		st, err := s.change(ctx, "", func(quarantine.Steps) ([]quarantine.Payload, error) { return []quarantine.Payload{done}, nil })
-		if err != nil {
-			return err
-		}
-		e, _ = st.Entry(e.ID)
-	}
-	return nil
-}
-
-// take makes this process the one that does the work of an entry.
-func (s *Service) take(ctx context.Context, e quarantine.Entry) (bool, error) {
-	l := s.lease()
-	if l.Mine(e.Lease) {
-		return true, nil
-	}
-	mine := false
-	_, err := s.change(ctx, "", func(q quarantine.Steps) ([]quarantine.Payload, error) {
-		now, _ := q.Entry(e.ID)
-		if mine = len(now.Pending) > 0 && !l.Taken(now.Lease); !mine {
-			return nil, nil
-		}
-		return []quarantine.Payload{quarantine.Leased{ID: e.ID, Lease: q.Lease}}, nil
-	})
-	return mine, err
+	return s.stream().Apply(ctx, s.GitHub.GitHub, texts{s}, e)
 }
 
 // Mark is the marker of the issue of a test, in a generation.
-func (s *Service) Mark(id string, gen int) string { return marker.Format(s.Key()+"/"+id, gen) }
+func (s *Service) Mark(id string, gen int) string { return s.stream().Mark(id, gen) }
+
+// IsMark reports whether a key of a marker is that of the issue of a test.
+func (s *Service) IsMark(key, id string) bool { return key == s.stream().Key()+"/"+id }
 
 // Body returns the issue of a test.
 func (s *Service) Body(e quarantine.Entry) markdown.Text {
 	return quarantineview.Body(e, int(s.Config.QuarantineTime()/(24*time.Hour)), s.Render)
 }
 
-// poster writes to the issues of flaky tests.
-type poster struct {
-	*Service
-	repo github.Repo
-}
+// texts are what is posted for flaky tests.
+type texts struct{ *Service }
 
-// do carries out one piece of work.
-func (p poster) do(ctx context.Context, e quarantine.Entry, work string) (quarantine.WorkDone, error) {
-	done := quarantine.WorkDone{ID: e.ID, Work: work}
-	var err error
-	switch {
-	case work == quarantine.WorkOwners:
-		done.Owners, err = p.GitHub.CodeOwners.Owners(ctx, p.repo, "", e.File)
-	case work == quarantine.WorkIssue:
-		var i github.Issue
-		i, err = p.issue(ctx, e)
-		done.Number, done.URL = i.Number, i.URL
-	case e.Number == 0:
-		return done, fmt.Errorf("%s without an issue", work)
-	case work == quarantine.WorkReopen:
-		_, err = p.GitHub.Issues.Reopen(ctx, p.repo, e.Number, "", "")
-	case work == quarantine.WorkClose:
-		_, err = p.GitHub.Issues.CloseAs(ctx, p.repo, e.Number, "completed", "", "")
-	default:
-		n, bad := strconv.Atoi(strings.TrimPrefix(work, quarantine.WorkNote))
-		if bad != nil || n < 1 || n > len(e.Notes) {
-			return done, fmt.Errorf("%q is no work that is known", work)
-		}
-		note := e.Notes[n-1]
-		o := p.Render
-		if note.Kind == quarantine.NoteFixing {
-			o.Mention = fixer(p.Config)
-		}
-		_, _, err = p.GitHub.Comments.PostOnce(ctx, p.repo, e.Number, marker.Format(p.Key()+"/"+e.ID+"/"+work, 0), quarantineview.Note(e, note, o), false)
-	}
-	if err != nil {
-		err = p.GitHub.Repositories.Absent(ctx, p.repo, err)
-	}
-	if !errors.Is(err, github.ErrAbsent) && (errors.Is(err, github.ErrMoved) || work != quarantine.WorkOwners && errors.Is(err, github.ErrNotFound)) {
-		return done, nil // the issue was deleted or transferred: there is nobody to tell
-	}
-	return done, err
-}
-
-// issue files the issue, or brings it up to date. What people have ticked and not submitted stays.
-func (p poster) issue(ctx context.Context, e quarantine.Entry) (github.Issue, error) {
+// Issue implements trackingissues.Texts. What people have ticked and not submitted stays.
+func (p texts) Issue(e quarantine.Entry) github.IssueSpec {
 	body := p.Body(e)
-	ref := ""
-	if e.Number > 0 {
-		ref = strconv.Itoa(e.Number)
-	}
-	i, _, err := p.GitHub.Issues.Upsert(ctx, p.repo, p.Mark(e.ID, e.Gen), github.IssueSpec{
+	return github.IssueSpec{
 		Title: quarantineview.Title(e, p.Render), Body: body,
 		Labels: []github.LabelSpec{{Name: "switchback:flaky", Color: "fbca04", Description: "A test that fails and passes on one commit"}},
 		Write:  func(live string) markdown.Text { return quarantineview.Kept(body, live) },
-	}, ref)
-	return i, err
+	}
+}
+
+// Note implements trackingissues.Texts.
+func (p texts) Note(e quarantine.Entry, n int) (markdown.Text, bool) {
+	if n < 1 || n > len(e.Notes) {
+		return "", false
+	}
+	note, o := e.Notes[n-1], p.Render
+	if note.Kind == quarantine.NoteFixing {
+		o.Mention = fixer(p.Config)
+	}
+	return quarantineview.Note(e, note, o), true
+}
+
+// Other implements trackingissues.Texts.
+func (p texts) Other(ctx context.Context, r github.Repo, e quarantine.Entry, work string) (quarantine.Payload, error) {
+	done := quarantine.WorkDone{Done: trackingissue.Done{ID: e.ID, Work: work}}
+	if work != trackingissue.WorkOwners {
+		return done, fmt.Errorf("%q is no work that is known", work)
+	}
+	var err error
+	if done.Owners, err = p.GitHub.CodeOwners.Owners(ctx, r, "", e.File); err != nil {
+		err = p.GitHub.Repositories.Absent(ctx, r, err)
+	}
+	if !errors.Is(err, github.ErrAbsent) && errors.Is(err, github.ErrMoved) {
+		err = nil
+	}
+	return done, err
 }
 
 // fixer returns the worker that the configuration has mentioned for fixes, "" for the author of a

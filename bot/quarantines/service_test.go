@@ -13,6 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/github"
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
+	"github.com/switchback-ci/switchback/bot/trackingissues"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/quarantine"
 )
@@ -131,7 +132,7 @@ func (m *mortal) CloseAs(ctx context.Context, r github.Repo, n int, a string, b 
 // process returns a service of another process each time.
 func process(m *mortal, now time.Time, name string) *Service {
 	return &Service{
-		Ledger: m, GitHub: &GitHub{m, m, m, m}, Repo: "acme/app", Config: config.File{}, Owner: name, TTL: time.Minute, Now: func() time.Time { return now },
+		Ledger: m, GitHub: &GitHub{trackingissues.GitHub{Issues: m, Comments: m, Repositories: m}, m}, Repo: "acme/app", Config: config.File{}, Owner: name, TTL: time.Minute, Now: func() time.Time { return now },
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/mcp"
 	"github.com/switchback-ci/switchback/bot/plans/planpages"
 	"github.com/switchback-ci/switchback/bot/server/credentials"
+	"github.com/switchback-ci/switchback/bot/testhistory"
 	"github.com/switchback-ci/switchback/bot/testhistory/testpages"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/bot/web/signin"
@@ -89,7 +90,8 @@ func (v *server) pages() (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	tests, err := testpages.Section(led, v.live.events, known, nil)
+	histories := testhistory.NewCache(led, nil)
+	tests, err := testpages.Section(histories, v.live.events, known, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +105,7 @@ func (v *server) pages() (*pages, error) {
 		events, _, err := led.Load(ctx, key)
 		return events, err
 	}
-	tools := mcp.Options{Store: v.live.events, Stream: stream, Names: known, Version: v.version, Log: v.log}
+	tools := mcp.Options{Store: v.live.events, Stream: stream, Tests: histories, Names: known, Version: v.version, Log: v.log}
 	p.Handler, err = web.New(web.Options{Store: v.live.events, Gate: gate, Names: known, Events: events, GitHub: v.settings.App.WebURL(), Log: v.log,
 		Sections: sections, Stream: stream, Agents: mcp.Handler(tools, func(r *http.Request) []string { return web.ViewerOf(r).Repos })})
 	return p, err

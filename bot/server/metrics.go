@@ -178,3 +178,47 @@ func (d *depth) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(counts[state]), string(state))
 	}
 }
+
+// outages reads the figures of the incidents when the metrics are scraped. They are those of all
+// processes that share the database.
+type outages struct{ incidents eventstream.Incidents }
+
+var (
+	incidentOpenDesc     = prometheus.NewDesc("switchback_incidents_open", "Incidents that are not over, by what they come from.", []string{"kind"}, nil)
+	incidentOnHoldDesc   = prometheus.NewDesc("switchback_incident_members_on_hold", "Checkpoints that are on hold for an incident.", []string{"kind"}, nil)
+	incidentAgeDesc      = prometheus.NewDesc("switchback_incident_age_seconds", "Age of the oldest incident that is not over, 0 if there is none.", []string{"kind"}, nil)
+	incidentOpenedDesc   = prometheus.NewDesc("switchback_incidents_opened_total", "Incidents that were opened, each time.", []string{"kind"}, nil)
+	incidentResolvedDesc = prometheus.NewDesc("switchback_incidents_resolved_total", "Incidents that were resolved or dismissed, each time.", []string{"kind"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (*outages) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{incidentOpenDesc, incidentOnHoldDesc, incidentAgeDesc, incidentOpenedDesc, incidentResolvedDesc} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (o *outages) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	counts, err := o.incidents.Counts(ctx)
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(incidentOpenDesc, err)
+		return
+	}
+	for _, kind := range []routing.IncidentKind{routing.IncidentEnvironment, routing.IncidentBase} {
+		c, age := counts[kind], 0.0
+		if !c.Oldest.IsZero() {
+			age = max(0, time.Since(c.Oldest).Seconds())
+		}
+		figure := func(d *prometheus.Desc, t prometheus.ValueType, v float64) {
+			ch <- prometheus.MustNewConstMetric(d, t, v, string(kind))
+		}
+		figure(incidentOpenDesc, prometheus.GaugeValue, float64(c.Open))
+		figure(incidentOnHoldDesc, prometheus.GaugeValue, float64(c.OnHold))
+		figure(incidentAgeDesc, prometheus.GaugeValue, age)
+		figure(incidentOpenedDesc, prometheus.CounterValue, float64(c.Opened))
+		figure(incidentResolvedDesc, prometheus.CounterValue, float64(c.Resolved))
+	}
+}

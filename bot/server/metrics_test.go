@@ -9,8 +9,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/switchback-ci/switchback/bot/eventstream"
+	"github.com/switchback-ci/switchback/bot/notify"
 	"github.com/switchback-ci/switchback/bot/server/queue"
+	"github.com/switchback-ci/switchback/internal/sample"
 )
 
 // withMetrics returns a server whose settings say where metrics are served, "" for nowhere.
@@ -81,5 +87,49 @@ func TestS6_14_MetricsListen(t *testing.T) {
 	if c, err := new(net.Dialer).DialContext(context.Background(), "tcp", at); err == nil {
 		_ = c.Close()
 		t.Error("it listens on")
+	}
+}
+
+// TestS5_78_Metrics is S5-78: the figures of incidents are those of the database, also after a restart.
+func TestS5_78_Metrics(t *testing.T) {
+	t.Parallel()
+	s, err := queue.Open(t.Context(), "", t.TempDir(), eventstream.Line(), notify.Line())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	events := eventstream.New(s.Database())
+	o := sample.Incidents{Repo: "acme/shop", At: time.Now().Add(-2 * time.Hour)}
+	o.Fail("getaddrinfo EAI_AGAIN registry.npmjs.org", 1, 4)
+	o.End("mona")
+	o.Fail("dial tcp: lookup db.internal: no such host", 5, 9)
+	all := o.Stream()
+	for _, n := range []int{7, len(all.Events)} {
+		if _, err := events.Projector.Fill(t.Context(), []eventstream.Stream{{Key: all.Key, Events: all.Events[:n]}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := prometheus.NewRegistry()
+	r.MustRegister(&outages{events.Incidents})
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			got[f.GetName()+" "+m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	for name, want := range map[string]float64{
+		"switchback_incidents_open environment": 1, "switchback_incidents_open base": 0, "switchback_incident_members_on_hold environment": 5,
+		"switchback_incidents_opened_total environment": 2, "switchback_incidents_resolved_total environment": 1, "switchback_incident_age_seconds base": 0,
+	} {
+		if have, ok := got[name]; !ok || have != want {
+			t.Errorf("%s is %v, want %v", name, have, want)
+		}
+	}
+	if age := got["switchback_incident_age_seconds environment"]; age < 3600 || age > 7200 {
+		t.Errorf("the oldest is open for %v s", age)
 	}
 }

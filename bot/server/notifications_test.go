@@ -36,25 +36,7 @@ func TestDigests(t *testing.T) {
 			}
 			one, two := process(), process()
 			e := notify.Endpoint{Name: "ops", On: []notify.Topic{notify.Escalation}, Repositories: []string{"*/*"}, DigestAt: "monday 00:00"}
-			jobs := func() (out []notifyOne) {
-				rows, err := s.Database().Read.QueryContext(t.Context(), "SELECT args FROM river_job WHERE kind = 'notify' ORDER BY id")
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer rows.Close()
-				for rows.Next() {
-					var text string
-					var j notifyOne
-					if err := rows.Scan(&text); err != nil {
-						t.Fatal(err)
-					}
-					if err := json.Unmarshal([]byte(text), &j); err != nil {
-						t.Fatal(err)
-					}
-					out = append(out, j)
-				}
-				return out
-			}
+			jobs := func() []notifyOne { return notifyJobs(t, s) }
 			look := func(at time.Time) {
 				t.Helper()
 				for _, n := range []*notifications{one, two, one} {
@@ -84,6 +66,78 @@ func TestDigests(t *testing.T) {
 			look(monday.Add(7 * 24 * time.Hour))
 			if n := len(jobs()); n != 4 {
 				t.Errorf("%d digests after two weeks", n)
+			}
+		})
+	}
+}
+
+// notifyJobs returns the jobs that tell endpoints, in their order.
+func notifyJobs(t *testing.T, s *queue.Store) (out []notifyOne) {
+	t.Helper()
+	rows, err := s.Database().Read.QueryContext(t.Context(), "SELECT args FROM river_job WHERE kind = 'notify' ORDER BY id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		var j notifyOne
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(text), &j); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// TestIncidentsAreTold is S5-100: that an incident opened, and is over, becomes one job for each
+// endpoint that asked for it, however many processes look and however often.
+func TestIncidentsAreTold(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{"SQLite": "", "PostgreSQL": pgtest.URL(t)} {
+		t.Run("S5-100 "+name, func(t *testing.T) {
+			t.Parallel()
+			s, err := queue.Open(t.Context(), url, t.TempDir(), eventstream.Line(), notify.Line())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			events := eventstream.New(s.Database())
+			process := func() *notifications {
+				return &notifications{events: events, positions: notify.Positions{DB: s.Database()}, jobs: s.Jobs, names: &names{store: s}, web: "https://github.com"}
+			}
+			one, two := process(), process()
+			o := sample.Incidents{Repo: "acme/shop", At: time.Now()}
+			step := func(do func()) {
+				t.Helper()
+				do()
+				if _, err := events.Projector.Fill(t.Context(), []eventstream.Stream{{Key: o.Stream().Key, Events: o.Stream().Events}}); err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range []notify.Endpoint{{Name: "ops", On: []notify.Topic{notify.Incident}}, {Name: "others", On: []notify.Topic{notify.Escalation, notify.Quarantine}}} {
+					for _, n := range []*notifications{one, two, one} {
+						if err := n.look(t.Context(), e, time.Now()); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+			step(func() { o.Fail("nothing that others share", 1, 1) })
+			step(func() { o.Fail("getaddrinfo EAI_AGAIN registry.npmjs.org", 2, 5) })
+			if list := notifyJobs(t, s); len(list) != 0 {
+				t.Fatalf("told before there is an issue to link: %+v", list)
+			}
+			step(func() { o.File(901) })
+			step(func() { o.End("mona") })
+			list := notifyJobs(t, s)
+			if len(list) != 2 || list[0].Message.Change != notify.Opened || list[1].Message.Change != notify.Over || list[0].Endpoint != "ops" {
+				t.Fatalf("%+v", list)
+			}
+			if m := list[0].Message; m.Repository != "acme/shop" || m.URL != "https://github.com/acme/shop/issues/901" || m.OnHold != 4 || m.Reason != "env-dns: registry.npmjs.org" || list[1].Message.By != "mona" {
+				t.Errorf("%+v", list)
 			}
 		})
 	}

@@ -73,7 +73,7 @@ func Serve(ctx, hard context.Context, s Settings, version string, log *slog.Logg
 		return err
 	}
 	v.worker.rec = recovery.New(search)
-	v.metrics.registry.MustRegister(&depth{v.store}, listening(v.live.broadcaster))
+	v.metrics.registry.MustRegister(&depth{v.store}, &outages{v.live.events.Incidents}, listening(v.live.broadcaster))
 	if v.shown, err = v.pages(); err != nil {
 		return err
 	}

@@ -48,6 +48,8 @@ type run struct {
 	of   routing.Run
 	key  string // of the case
 	base bool
+
+	incident bool // it was on hold for one
 }
 
 // Load reads the history of a repository's tests.
@@ -132,7 +134,7 @@ func (s *Set) add(c routing.Case) []wanted {
 					t.Checkpoint = name
 					s.name(t)
 				}
-				r := run{Run: history.Run{SHA: v.Run.SHA, At: v.At, Passed: v.Result == routing.Pass}, of: v.Run, key: c.Key, base: base}
+				r := run{Run: history.Run{SHA: v.Run.SHA, At: v.At, Passed: v.Result == routing.Pass}, of: v.Run, key: c.Key, base: base, incident: rs.Decision.Kind == routing.KindIncident}
 				inv, err := history.Unpack(v.Inventory)
 				if r.Inventory = inv; err != nil {
 					r.Inventory, r.Lost = history.New(routing.FailedTests(name, v), true), true
@@ -272,7 +274,7 @@ func (s *Set) Observations(t Test) []history.Observation {
 	for _, r := range s.runs[t.Checkpoint] {
 		if status, steps, timed, ran := r.Observe(t.ID); ran {
 			out = append(out, history.Observation{
-				Case: r.key, Base: r.base, Run: r.of.ID, URL: r.of.URL, SHA: r.SHA, At: r.At, Status: status, Steps: steps, Timed: timed,
+				Case: r.key, Base: r.base, Run: r.of.ID, URL: r.of.URL, SHA: r.SHA, At: r.At, Status: status, Steps: steps, Timed: timed, Incident: r.incident,
 			})
 		}
 	}

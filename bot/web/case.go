@@ -46,6 +46,7 @@ type checkpointView struct {
 	Iterations int
 	Most       int
 	Why        string // it is escalated
+	Incident   *routing.IncidentRef
 	Issue      href
 	Comment    href
 	Newest     href // run
@@ -128,6 +129,9 @@ func (p casePages) checkpoint(st story, id, name string, most int) checkpointVie
 	if e := cp.Escalation; e != nil {
 		v.Why = e.Reason
 		v.Issue = p.links.effectHref(st, name, routing.EffectIssue, string(e.Kind))
+	}
+	if ref, on := routing.OnHoldForIncident(cp); on {
+		v.Incident = &ref
 	}
 	v.Comment = p.links.effectHref(st, name, routing.EffectComment, "")
 	for _, e := range st.Pending {

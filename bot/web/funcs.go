@@ -42,7 +42,13 @@ func funcs(l links, now func() time.Time, navigation []Link) template.FuncMap {
 		"result":   resultName,
 		"cluster":  clusterTitle,
 		"every":    func(k, n int) bool { return n%k == 0 },
-		"counted":  func(d routing.Decision) bool { return d.Kind == routing.KindRetry || d.Kind == routing.KindMaxRetry },
+		"issue":    l.issueHref,
+		"left":     howText,
+		"incident": incidentName,
+
+		"incidentClass": incidentClass, "incidentPath": l.incidentPath,
+
+		"counted": func(d routing.Decision) bool { return d.Kind == routing.KindRetry || d.Kind == routing.KindMaxRetry },
 	}
 }
 

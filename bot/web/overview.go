@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/eventstream"
@@ -27,6 +28,7 @@ func (p overviewPage) section() Section {
 // overview is what the page shows.
 type overview struct {
 	States    []stateCount
+	Incidents []eventstream.Incident // that are not over, the newest first
 	Waiting   []eventstream.Case
 	More      int // escalated cases beyond those of the page
 	Escalated []eventstream.Port
@@ -59,6 +61,9 @@ func (p overviewPage) show(v Viewer, r *http.Request) (Page, error) {
 		b.States = append(b.States, stateCount{st, states[st]})
 		b.Cases += states[st]
 	}
+	if b.Incidents, err = p.store.Incidents.List(ctx, v.Repos, true, 0, few); err != nil {
+		return Page{}, err
+	}
 	if b.Waiting, err = p.store.Cases.List(ctx, v.Repos, []eventstream.State{eventstream.Escalated}, eventstream.LongestWait, 0, few); err != nil {
 		return Page{}, err
 	}
@@ -80,5 +85,5 @@ func (p overviewPage) show(v Viewer, r *http.Request) (Page, error) {
 	if b.Green, err = p.store.Figures.Greens(ctx, v.Repos, from); err != nil {
 		return Page{}, err
 	}
-	return Page{Name: "overview", Title: "Overview", Live: caseEvents, Query: RepoQuery(p.names, r), Picks: true, Body: b}, nil
+	return Page{Name: "overview", Title: "Overview", Live: append(slices.Clone(caseEvents), incidentEvents...), Query: RepoQuery(p.names, r), Picks: true, Body: b}, nil
 }

@@ -1,4 +1,4 @@
-// Package web is the dashboard: pages of cases, failures and rules that update while a ledger
+// Package web is the dashboard: pages of cases, incidents, failures and rules that update while a ledger
 // changes. Features add pages as a Section.
 //
 // The server renders whole pages, which work without script. With script a page listens to events,
@@ -72,7 +72,7 @@ func (Same) Kept(now string) string { return now }
 // Options configure a Server.
 type Options struct {
 	Store  *eventstream.Store
-	Stream func(ctx context.Context, key string) ([]routing.Event, error) // of a case; empty if there is none
+	Stream func(ctx context.Context, key string) ([]routing.Event, error) // of a case or of incidents; empty if there is none
 	Events http.Handler                                                   // answers /events for viewers; nil: not found
 	Agents http.Handler                                                   // answers AgentsPath for viewers; nil: not found
 	Gate   Gate
@@ -80,7 +80,7 @@ type Options struct {
 	GitHub string // where people see GitHub, e.g. https://github.com
 	Log    *slog.Logger
 	Now    func() time.Time
-	// Sections are the pages of features, in addition to those of cases, failures and rules.
+	// Sections are the pages of features, in addition to those of cases, incidents, failures and rules.
 	Sections []Section
 }
 
@@ -115,6 +115,7 @@ func New(o Options) (*Server, error) {
 		{Pages: must(fs.Sub(pageFiles, "pages"))},
 		overviewPage{o.Store, o.Names, o.Now}.section(),
 		casePages{o.Store.Cases, o.Stream, l}.section(),
+		incidentPages{o.Store.Incidents, o.Stream, l}.section(),
 		failurePages{o.Store.Failures, o.Names}.section(),
 		rulesPage{o.Store.Figures, o.Names, o.Now}.section(),
 	}, o.Sections...)

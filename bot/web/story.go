@@ -82,6 +82,10 @@ func storyOf(l links, key string, events []routing.Event) (story, error) {
 					st.add(name, entry{At: e.At, Streak: st.Checkpoints[name].Streak, Act: text})
 				}
 			}
+		} else if in, err := routing.PayloadOf[routing.IncidentChanged](e); err == nil && e.Type == routing.EventIncident {
+			if text := incidentAct(in, st.Checkpoints[in.Checkpoint], next.Checkpoints[in.Checkpoint]); text != "" {
+				st.add(in.Checkpoint, entry{At: e.At, Streak: st.Checkpoints[in.Checkpoint].Streak, Act: text})
+			}
 		} else if done, ok := e.Effect(); ok {
 			st.done(done.Effect.Checkpoint, effectEntry{effectText(done.Effect), e.At, l.refHref(key, done.Effect, done.Ref)})
 		}
@@ -96,6 +100,19 @@ func storyOf(l links, key string, events []routing.Event) (story, error) {
 		}
 	}
 	return st, nil
+}
+
+// incidentAct describes what an incident does to a checkpoint, "" if that changes nothing to see.
+func incidentAct(e routing.IncidentChanged, was, is routing.Checkpoint) string {
+	_, before := routing.OnHoldForIncident(was)
+	_, now := routing.OnHoldForIncident(is)
+	switch {
+	case !before && now:
+		return "Put on hold for the incident " + OneLine(e.Ref.What)
+	case before && !now:
+		return "The incident is over: restarted"
+	}
+	return ""
 }
 
 func (st *story) add(checkpoint string, e entry) {
@@ -156,6 +173,8 @@ func effectText(e routing.Effect) string {
 		return "Checkpoint " + OneLine(e.Target) + " released"
 	case routing.EffectRerun:
 		return "Failed jobs started again"
+	case routing.EffectUpdate:
+		return "Branch updated, or its author asked to"
 	case routing.EffectReact:
 		return "Answer acknowledged"
 	}

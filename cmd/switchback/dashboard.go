@@ -59,12 +59,13 @@ func dashboard(ctx context.Context, s streams, where, listen string) (err error)
 	if err != nil {
 		return failed(err)
 	}
-	tests, err := testpages.Section(w.led, w.events, nil, nil)
+	tools := w.tools(log)
+	tests, err := testpages.Section(tools.Tests, w.events, nil, nil)
 	if err != nil {
 		return failed(err)
 	}
 	pages, err := web.New(web.Options{
-		Agents: mcp.Handler(w.tools(log), func(*http.Request) []string { return nil }),
+		Agents: mcp.Handler(tools, func(*http.Request) []string { return nil }),
 		Store:  w.events, Gate: web.Local{}, GitHub: "https://github.com", Log: log, Sections: []web.Section{plans, tests},
 		Events: &sse.Handler{Events: broadcaster, See: func(*http.Request) (sse.View, error) { return sse.All, nil }, Log: log},
 		Stream: w.stream,

@@ -126,6 +126,7 @@ type historyOf struct {
 	Failed    int     `json:"failed"`
 	Flaky     int     `json:"flaky"` // failed and passed within one run
 	Skipped   int     `json:"skipped"`
+	Incident  int     `json:"incident"` // of the failed, in runs that were on hold for an incident
 	PassRate  float64 `json:"pass_rate"`
 	Commits   int     `json:"commits"`
 	FlakyOn   int     `json:"flaky_commits"`
@@ -149,7 +150,7 @@ type quarantinedUntil struct {
 func newHistoryOf(t testhistory.Test, s history.Summary, e quarantine.Entry, known bool) historyOf {
 	out := historyOf{
 		ID: t.Key(), Checkpoint: t.Checkpoint, Suite: t.Suite, Name: t.Name, File: t.File, Owners: []string{},
-		Runs: s.Runs, Passed: s.Passed, Failed: s.Failed, Flaky: s.Flaked, Skipped: s.Skipped, PassRate: s.PassRate(),
+		Runs: s.Runs, Passed: s.Passed, Failed: s.Failed, Flaky: s.Flaked, Skipped: s.Skipped, Incident: s.Incident, PassRate: s.PassRate(),
 		Commits: s.Commits, FlakyOn: s.Flaky, FlakeRate: s.FlakeRate(),
 		MedianMS: s.Median.Milliseconds(), Trend: s.Trend, FirstFailing: s.FirstFailing.SHA, Failing: s.Failing,
 	}
@@ -247,6 +248,9 @@ func historyText(h historyOf) string {
 		return b.String()
 	}
 	line("pass rate", "%.0f %% of %d runs", 100*h.PassRate, h.Runs)
+	if h.Incident > 0 {
+		line("incidents", "%d of %d failures in runs that were on hold for one", h.Incident, h.Failed)
+	}
 	line("flake rate", "%.0f %% of %d commits failed and passed it", 100*h.FlakeRate, h.Commits)
 	line("duration", "%s%s", aboutMS(h.MedianMS), trendText(h.Trend))
 	switch {

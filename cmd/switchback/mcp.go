@@ -14,6 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/gitbranch"
 	"github.com/switchback-ci/switchback/bot/mcp"
+	"github.com/switchback-ci/switchback/bot/testhistory"
 	"github.com/switchback-ci/switchback/routing"
 )
 
@@ -78,7 +79,7 @@ func mcpLedger(ctx context.Context, s streams, where, repo, branch string, geten
 
 // tools returns what the tools for agents read.
 func (w watched) tools(log *slog.Logger) mcp.Options {
-	return mcp.Options{Store: w.events, Stream: w.stream, Version: versionString(), Log: log}
+	return mcp.Options{Store: w.events, Stream: w.stream, Tests: testhistory.NewCache(w.led, nil), Version: versionString(), Log: log}
 }
 
 // stream returns the events of a case.

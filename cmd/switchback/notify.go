@@ -18,7 +18,8 @@ func notifyCommand(s streams, getenv func(string) string) *cobra.Command {
 		Use:   "notify FILE [--send NAME]",
 		Short: "Check the file of endpoints that the App notifies, and send a test message",
 		Long: `Check the file that ` + "`switchback serve --notify`" + ` reads: the chats and services that are told of
-escalations, with their addresses in the environment. --send sends one of them a test message.`,
+escalations, incidents and tests in quarantine, with their addresses in the environment. --send
+sends one of them a test message.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			list, err := notify.Read(args[0], getenv)

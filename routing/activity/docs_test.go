@@ -33,6 +33,8 @@ var data = map[activity.Type][]any{
 	activity.PlanPort:           {activity.Stands{}},
 	activity.FeedbackChanged:    {feedback.Line{}},
 	activity.SurveyChanged:      {activity.SurveyChange{}},
+	activity.IncidentChanged:    {activity.IncidentChange{}},
+	activity.QuarantineChanged:  {activity.QuarantineChange{}},
 }
 
 // What live makes without a name of its own.

@@ -45,6 +45,9 @@ const (
 	FeedbackChanged Type = "feedback.changed" // a feedback between ports stands otherwise than before
 	EscalationIssue Type = "escalation.issue" // an escalation has its issue
 	SurveyChanged   Type = "survey.changed"   // people are asked, have answered, did not in time, or what they said goes into the next cycle
+
+	IncidentChanged   Type = "incident.changed"   // an incident opened, took or lost a member, was resolved, or restarted one
+	QuarantineChanged Type = "quarantine.changed" // a test flaked, is in quarantine, or its failures count again
 )
 
 // Event is one change of state.
@@ -107,6 +110,10 @@ func (n *teller) stream(events []routing.Event, seen int) error {
 		return n.escalations(events, seen)
 	case routing.StreamKey(n.repo, routing.StreamSurveys):
 		return n.surveys(events, seen)
+	case routing.StreamKey(n.repo, routing.StreamIncidents):
+		return n.incidents(events, seen)
+	case routing.StreamKey(n.repo, routing.StreamQuarantine):
+		return n.quarantined(events, seen)
 	}
 	if routing.IsRepositoryStream(n.key) {
 		return nil

@@ -17,6 +17,8 @@ type Observation struct {
 	Status Status
 	Steps  uint8 // duration, see StepsOf
 	Timed  bool  // Steps is known
+
+	Incident bool // the run was on hold for an incident
 }
 
 // Duration returns about how long the run of the test took.
@@ -37,6 +39,8 @@ type Summary struct {
 	Failed  int
 	Flaked  int // failed and passed within the run
 	Skipped int
+
+	Incident int // of Failed, in runs that were on hold for an incident
 
 	Commits int // that ran it
 	Flaky   int // of these, on which it failed and passed
@@ -89,6 +93,9 @@ func Summarize(obs []Observation) Summary {
 		case Failed:
 			s.Failed++
 			at.failed = true
+			if o.Incident {
+				s.Incident++
+			}
 			if s.FirstFailing.At.IsZero() {
 				s.FirstFailing = o
 			}

@@ -38,13 +38,14 @@ func (c Cause) Key() string {
 
 // Text names the cause for people. It comes from runs and is hostile.
 func (c Cause) Text() string {
+	text := c.Signal + ": " + c.Service
 	switch {
 	case c.Kind == routing.IncidentBase:
-		return truncate.Counted(c.Checkpoint+": "+routing.TestName(c.Suite, c.Name), 200)
+		text = c.Checkpoint + ": " + routing.TestName(c.Suite, c.Name)
 	case c.Service == "":
-		return c.Signal
+		text = c.Signal
 	}
-	return c.Signal + ": " + c.Service
+	return truncate.Counted(text, 200)
 }
 
 // id is the part of an incident's id that its cause gives.

@@ -1,10 +1,10 @@
 package incident
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
 // The events of the stream of a repository's incidents.
@@ -25,48 +25,27 @@ const (
 )
 
 func init() {
-	register[Sighted](EventSighted)
-	register[Opened](EventOpened)
-	register[Widened](EventWidened)
-	register[Joined](EventJoined)
-	register[MemberLeft](EventLeft)
-	register[Resolved](EventResolved)
-	register[Reopened](EventReopened)
-	register[CanaryChosen](EventCanary)
-	register[CanaryPassed](EventPassed)
-	register[MemberRestarted](EventRestarted)
-	register[Finished](EventFinished)
-	register[Leased](EventLeased)
-	register[WorkDone](EventDone)
+	routing.RegisterPayload[Sighted](EventSighted)
+	routing.RegisterPayload[Opened](EventOpened)
+	routing.RegisterPayload[Widened](EventWidened)
+	routing.RegisterPayload[Joined](EventJoined)
+	routing.RegisterPayload[MemberLeft](EventLeft)
+	routing.RegisterPayload[Resolved](EventResolved)
+	routing.RegisterPayload[Reopened](EventReopened)
+	routing.RegisterPayload[CanaryChosen](EventCanary)
+	routing.RegisterPayload[CanaryPassed](EventPassed)
+	routing.RegisterPayload[MemberRestarted](EventRestarted)
+	routing.RegisterPayload[Finished](EventFinished)
+	routing.RegisterPayload[Leased](EventLeased)
+	routing.RegisterPayload[WorkDone](EventDone)
 }
 
 // Payload is that of an event of the stream: one of the types that the events name.
 type Payload interface{ event() routing.EventType }
 
-// payloads reads the payload of each type of events. It is written by register alone, while the
-// package is initialized.
-var payloads = map[routing.EventType]func(routing.Event) (Payload, error){}
-
-func register[P Payload](t routing.EventType) {
-	routing.RegisterPayload[P](t)
-	payloads[t] = func(e routing.Event) (Payload, error) { return routing.PayloadOf[P](e) }
-}
-
-func payloadOf(e routing.Event) (Payload, error) {
-	read, known := payloads[e.Type]
-	if !known {
-		return nil, fmt.Errorf("unknown event type %q", e.Type)
-	}
-	return read(e)
-}
-
 // Events returns payloads as events of a person, "" for the bot itself, at now.
 func Events(ps []Payload, by string, now time.Time) []routing.Event {
-	out := make([]routing.Event, len(ps))
-	for i, p := range ps {
-		out[i] = routing.Event{Type: p.event(), At: now, Actor: by, Data: p}
-	}
-	return out
+	return routing.EventsOf(ps, Payload.event, by, now)
 }
 
 // Sighted is the payload of EventSighted: a run failed by causes that others may share.
@@ -159,12 +138,7 @@ type Leased struct {
 }
 
 // WorkDone is the payload of EventDone.
-type WorkDone struct {
-	ID     string `json:"id"`
-	Work   string `json:"work"`             // what of Incident.Pending
-	Number int    `json:"number,omitempty"` // of the issue, of WorkIssue
-	URL    string `json:"url,omitempty"`
-}
+type WorkDone struct{ trackingissue.Done }
 
 func (Sighted) event() routing.EventType         { return EventSighted }
 func (Opened) event() routing.EventType          { return EventOpened }
@@ -179,3 +153,42 @@ func (MemberRestarted) event() routing.EventType { return EventRestarted }
 func (Finished) event() routing.EventType        { return EventFinished }
 func (Leased) event() routing.EventType          { return EventLeased }
 func (WorkDone) event() routing.EventType        { return EventDone }
+
+// Subject is what an event of the stream is about.
+type Subject struct {
+	ID               string // of the incident, "" for a sighting
+	Case, Checkpoint string // of the member, if the event is about one
+	How              How    // it left
+}
+
+// About returns what an event of the stream is about.
+func About(e routing.Event) (s Subject, err error) {
+	p, err := routing.PayloadAs[Payload](e)
+	switch p := p.(type) {
+	case Opened:
+		s.ID = p.ID
+	case Widened:
+		s.ID = p.ID
+	case Joined:
+		s = Subject{p.ID, p.Member.Case, p.Member.Checkpoint, ""}
+	case MemberLeft:
+		s = Subject(p)
+	case Resolved:
+		s.ID = p.ID
+	case Reopened:
+		s.ID = p.ID
+	case CanaryChosen:
+		s = Subject{p.ID, p.Case, p.Checkpoint, ""}
+	case CanaryPassed:
+		s.ID = p.ID
+	case MemberRestarted:
+		s = Subject{p.ID, p.Case, p.Checkpoint, ""}
+	case Finished:
+		s.ID = p.ID
+	case Leased:
+		s.ID = p.ID
+	case WorkDone:
+		s.ID = p.ID
+	}
+	return s, err
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/history"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -314,7 +315,7 @@ func TestCanaryThenStaggeredS5_74(t *testing.T) {
 	}
 	again := outage(11, dns, "A")
 	again.Run.Attempt = 2
-	if got, held := w.see(1, "mona", again); got != "reopened joined" || held == nil || w.s.Incidents[0].Standing != Open || !slices.Contains(w.s.Incidents[0].Pending, WorkReopen) {
+	if got, held := w.see(1, "mona", again); got != "reopened joined" || held == nil || w.s.Incidents[0].Standing != Open || !slices.Contains(w.s.Incidents[0].Pending, trackingissue.WorkReopen) {
 		t.Fatalf("S5-74: the canary fails by the cause: %s", got)
 	}
 	w.record(w.steps().Pass("acme/app#2", "ci", "abc"))
@@ -333,7 +334,7 @@ func TestCanaryThenStaggeredS5_74(t *testing.T) {
 	if want := []string{"#3", "#4", "#5", "#6"}; !slices.Equal(got, want) {
 		t.Errorf("S5-74: one a minute: %v", got)
 	}
-	if i := w.s.Incidents[0]; i.Standing != Over || !slices.Contains(i.Pending, WorkClose) {
+	if i := w.s.Incidents[0]; i.Standing != Over || !slices.Contains(i.Pending, trackingissue.WorkClose) {
 		t.Errorf("S5-74: at the end: %s %v", i.Standing, i.Pending)
 	}
 }
@@ -390,5 +391,84 @@ func TestDismissedOpensNoneForADayS5_74(t *testing.T) {
 	w.see(6, "mona", outage(16, dns, "A"))
 	if _, held := w.see(7, "mona", outage(17, dns, "A")); held == nil || held.ID == in.ID {
 		t.Error("S5-74: a day later the cause opens none")
+	}
+}
+
+// A state stays what it was when events are applied to it: others decide on it.
+func TestApplyLeavesTheStateS5_76(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var events []routing.Event
+	step := func(ps []Payload, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := Events(ps, "", w.at)
+		before := fmt.Sprintf("%+v", w.s)
+		extended, err := Projection.Extend(w.s, "", 0, more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.record(ps, nil)
+		events = append(events, more...)
+		folded, err := Fold(events)
+		if err != nil || fmt.Sprintf("%+v", extended) != fmt.Sprintf("%+v", folded) {
+			t.Fatalf("S5-76: %+v,\nwant %+v: %v", folded, extended, err)
+		}
+		s, err := Fold(events[:len(events)-len(more)])
+		if err != nil || fmt.Sprintf("%+v", s) != before {
+			t.Fatalf("S5-76: the state has changed: %s,\nwant %+v: %v", before, s, err)
+		}
+		for _, e := range more {
+			again := fmt.Sprintf("%+v", s)
+			next, err := s.Apply(e)
+			if err != nil || fmt.Sprintf("%+v", s) != again {
+				t.Fatalf("S5-76: %s changes the state that it is applied to: %v", e.Type, err)
+			}
+			s = next
+		}
+		w.at = w.at.Add(time.Minute)
+	}
+	for n, author := range []string{"ann", "bob", "ann", "eve"} {
+		ps, _, err := w.steps().See(Seen{Case: fmt.Sprint("acme/app#", n), Author: author, Base: "main", Verdict: outage(n, dns, "a")})
+		step(ps, err)
+	}
+	id := w.s.Incidents[0].ID
+	step(w.steps().Leave("acme/app#3", "", LeftClosed), nil)
+	step(w.steps().Close(id, "closed", false), nil)
+	step(w.steps().Due(id), nil)
+	canary := w.s.Incidents[0].Canary
+	step([]Payload{MemberRestarted{ID: id, Case: canary.Case, Checkpoint: canary.Checkpoint}}, nil)
+	again := outage(9, dns, "a")
+	again.Run.ID = "again"
+	ps, _, err := w.steps().See(Seen{Case: canary.Case, Author: "ann", Base: "main", Verdict: again})
+	step(ps, err)
+	if len(w.s.Incidents) != 1 || w.s.Incidents[0].Reopened != 1 {
+		t.Fatalf("%+v", w.s)
+	}
+}
+
+// Messages and names of a megabyte have a cause that people can read, at most twenty a run.
+func TestHugeCausesS5_70(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"@octocat ", "가", "a.b.", "lookup "} {
+		huge := strings.Repeat(text, 1<<20/len(text))
+		v := outage(1, huge+"\nlookup db.internal: no such host", "a")
+		v.Failures[0].Evidence[0].Signal = huge
+		b := red(2)
+		for n := range 30 {
+			b.Failures = append(b.Failures, routing.Failure{Name: fmt.Sprint(n, huge), Suite: huge, Kind: "test", Class: routing.LogicError, Fingerprint: fmt.Sprintf("v1:%032x", 100+n)})
+		}
+		for _, causes := range [][]Cause{CausesOf(v), CausesOf(b)} {
+			if len(causes) == 0 || len(causes) > 20 {
+				t.Errorf("S5-70: %q: %d causes", text, len(causes))
+			}
+			for _, c := range causes {
+				if n := len(c.Text()); n == 0 || n > 250 || len(c.Service) > 150 {
+					t.Errorf("S5-70: %q: a cause of %d bytes, a service of %d", text, n, len(c.Service))
+				}
+			}
+		}
 	}
 }

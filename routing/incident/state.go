@@ -3,10 +3,10 @@ package incident
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
 // Standing is how far an incident is.
@@ -30,15 +30,6 @@ const (
 	LeftOwn    How = "own"    // it has a further failure of its own
 	LeftClosed How = "closed" // the pull request is closed
 	LeftOther  How = "other"  // it was not on hold when it was to be linked or restarted: a person decided otherwise
-)
-
-// The work that events leave to be done outside, in the order in which it is done.
-const (
-	WorkIssue   = "issue"   // file the issue, or bring it up to date
-	WorkReopen  = "reopen"  // open the issue again
-	WorkMembers = "members" // put members on hold that were decided before, and link the issue on their checks
-	WorkNote    = "note/"   // and the number of the note: post it as a comment
-	WorkClose   = "close"   // close the issue
 )
 
 // NoteKind is what a comment on the issue says.
@@ -80,7 +71,7 @@ func (m Member) Is(key, checkpoint string) bool { return m.Case == key && m.Chec
 
 // Incident is one cause, or the causes that show themselves together, and the cases that it holds.
 type Incident struct {
-	ID         string
+	trackingissue.Issue
 	Causes     []Cause // at least one, all of one kind
 	Base       string  // branch whose green run ends it
 	Standing   Standing
@@ -93,14 +84,8 @@ type Incident struct {
 	By         string    // who closed it, "" for a green run
 	SHA        string    // commit of the green run, "" if a person closed it
 	Canary     Member    // zero until one is chosen
-	Number     int       // of the issue, 0 until it is filed
-	URL        string
-	Gen        int // grows with every change of what the issue shows
 	Reopened   int
 	Notes      []Note // oldest first
-	Pending    []string
-	Lease      *routing.Lease
-	Sources    []string // what people did, and counted
 }
 
 // Live reports whether the incident takes further members.
@@ -136,6 +121,17 @@ func (i Incident) Member(key, checkpoint string) (Member, bool) {
 		}
 	}
 	return Member{}, false
+}
+
+// OnHold counts the members that are on hold.
+func (i Incident) OnHold() int {
+	n := 0
+	for _, m := range i.Members {
+		if m.Waits() {
+			n++
+		}
+	}
+	return n
 }
 
 // Waiting returns the members that are on hold.
@@ -177,27 +173,28 @@ type State struct {
 // Projection folds the stream of a repository's incidents.
 var Projection = routing.Projection[State]{
 	New:   func(string) State { return State{} },
-	Apply: State.Apply,
+	Clone: State.clone,
+	Apply: State.apply,
 }
+
+// clone returns a copy that apply may change.
+func (s State) clone() State {
+	s.Incidents, s.Sightings = slices.Clone(s.Incidents), slices.Clone(s.Sightings)
+	for n := range s.Incidents {
+		i := &s.Incidents[n]
+		i.Causes, i.Members, i.Notes = slices.Clone(i.Causes), slices.Clone(i.Members), slices.Clone(i.Notes)
+	}
+	return s
+}
+
+// Fold returns the incidents of a stream; see routing.Projection.
+func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
 // ByID returns the incident of an id.
-func (s State) ByID(id string) (Incident, bool) {
-	n := s.index(id)
-	if n < 0 {
-		return Incident{}, false
-	}
-	return s.Incidents[n], true
-}
+func (s State) ByID(id string) (Incident, bool) { return trackingissue.ByID(s.Incidents, id) }
 
 // ByNumber returns the incident whose issue has a number.
-func (s State) ByNumber(n int) (Incident, bool) {
-	for _, i := range s.Incidents {
-		if n > 0 && i.Number == n {
-			return i, true
-		}
-	}
-	return Incident{}, false
-}
+func (s State) ByNumber(n int) (Incident, bool) { return trackingissue.ByNumber(s.Incidents, n) }
 
 // Live returns the incidents that take further members.
 func (s State) Live() []Incident {
@@ -245,23 +242,28 @@ func (s State) TakesBase(base routing.Checkpoint, v routing.Verdict) (cause Caus
 	return Cause{}, nil, false
 }
 
-func (s State) index(id string) int {
-	return slices.IndexFunc(s.Incidents, func(i Incident) bool { return i.ID == id })
-}
-
 // How long sightings are kept, and how many at most.
 const (
 	SightingsLast = 24 * time.Hour
 	mostSightings = 500
 )
 
-// Apply returns s after an event, or why the event does not follow.
+// Apply returns s after an event, or why the event does not follow. It leaves s as it is.
 func (s State) Apply(ev routing.Event) (State, error) {
-	p, err := payloadOf(ev)
+	next, err := s.clone().apply(ev)
 	if err != nil {
 		return s, err
 	}
-	s.Incidents = slices.Clone(s.Incidents)
+	return next, nil
+}
+
+// apply is Apply that changes s: with a thousand members, copying them for each event would take a
+// second.
+func (s State) apply(ev routing.Event) (State, error) {
+	p, err := routing.PayloadAs[Payload](ev)
+	if err != nil {
+		return s, err
+	}
 	switch p := p.(type) {
 	case Sighted:
 		return s.sighted(p, ev.At)
@@ -271,10 +273,10 @@ func (s State) Apply(ev routing.Event) (State, error) {
 		return s.change(p.ID, nil, func(i *Incident) error {
 			for _, c := range p.Causes {
 				if !i.Has(c) {
-					i.Causes = append(slices.Clip(i.Causes), c)
+					i.Causes = append(i.Causes, c)
 				}
 			}
-			i.redraw()
+			i.Redraw()
 			return nil
 		})
 	case Joined:
@@ -300,7 +302,7 @@ func (s State) Apply(ev routing.Event) (State, error) {
 				return fmt.Errorf("it is %s", i.Standing)
 			}
 			i.Standing, i.PassedAt = Resuming, ev.At
-			i.redraw()
+			i.Redraw()
 			return nil
 		})
 	case MemberRestarted:
@@ -313,52 +315,34 @@ func (s State) Apply(ev routing.Event) (State, error) {
 		})
 	case Finished:
 		return s.change(p.ID, p.Lease, func(i *Incident) error {
-			if i.Standing != Resuming || len(i.Waiting()) > 0 {
-				return fmt.Errorf("it is %s, and %d members wait", i.Standing, len(i.Waiting()))
+			if i.Standing != Resuming || i.OnHold() > 0 {
+				return fmt.Errorf("it is %s, and %d members wait", i.Standing, i.OnHold())
 			}
 			i.Standing, i.EndedAt = Over, ev.At
 			i.note(Note{Kind: NoteFinished, At: ev.At})
-			i.want(WorkClose)
+			i.Want(trackingissue.WorkClose)
 			return nil
 		})
 	case Leased:
 		return s.change(p.ID, p.Lease, func(*Incident) error { return nil })
 	case WorkDone:
-		return s.change(p.ID, nil, func(i *Incident) error { i.done(p); return nil })
+		return s.change(p.ID, nil, func(i *Incident) error { i.Finish(p.Done); return nil })
 	}
 	return s, fmt.Errorf("%T is no event of an incident", p)
 }
 
 // change returns s with an incident changed by fn.
 func (s State) change(id string, lease *routing.Lease, fn func(*Incident) error) (State, error) {
-	n := s.index(id)
-	if n < 0 {
-		return s, fmt.Errorf("there is no incident %q", id)
-	}
-	i := s.Incidents[n]
-	i.Members, i.Notes, i.Pending, i.Sources = slices.Clone(i.Members), slices.Clone(i.Notes), slices.Clone(i.Pending), slices.Clone(i.Sources)
-	if err := fn(&i); err != nil {
-		return s, fmt.Errorf("incident %s: %w", id, err)
-	}
-	if lease != nil {
-		i.Lease = lease
-	}
-	s.Incidents[n] = i
-	return s, nil
+	return s, trackingissue.Change(s.Incidents, "incident", id, lease, fn)
 }
 
 func (s State) sighted(p Sighted, at time.Time) (State, error) {
 	if p.Case == "" || p.Checkpoint == "" || len(p.Causes) == 0 {
 		return s, fmt.Errorf("a sighting without a case, a checkpoint or a cause")
 	}
-	kept := make([]Sighting, 0, len(s.Sightings)+1)
-	for _, x := range s.Sightings {
-		if at.Sub(x.At) <= SightingsLast {
-			kept = append(kept, x)
-		}
-	}
+	kept := slices.DeleteFunc(s.Sightings, func(x Sighting) bool { return at.Sub(x.At) > SightingsLast })
 	if n := len(kept) - mostSightings + 1; n > 0 {
-		kept = kept[n:]
+		kept = slices.Delete(kept, 0, n)
 	}
 	s.Sightings = append(kept, Sighting{p, at})
 	return s, nil
@@ -373,15 +357,15 @@ func (s State) opened(p Opened, at time.Time) (State, error) {
 	if p.ID == "" || len(p.Causes) == 0 || p.Causes[0].Kind == "" {
 		return s, fmt.Errorf("an incident without id or cause")
 	}
-	i := Incident{ID: p.ID, Causes: p.Causes, Base: p.Base, Standing: Open, Red: p.Red, OpenedAt: at, Lease: p.Lease}
+	i := Incident{Issue: trackingissue.Issue{ID: p.ID, Lease: p.Lease}, Causes: slices.Clone(p.Causes), Base: p.Base, Standing: Open, Red: p.Red, OpenedAt: at}
 	for _, m := range p.Members {
 		if m.Joined.IsZero() {
 			m.Joined = at
 		}
 		i.Members = append(i.Members, m)
 	}
-	i.redraw()
-	i.want(WorkMembers)
+	i.Redraw()
+	i.Want(trackingissue.WorkMembers)
 	s.Incidents = append(s.Incidents, i)
 	return s, nil
 }
@@ -398,7 +382,7 @@ func (i *Incident) join(m Member, at time.Time) error {
 	} else {
 		i.Members = append(i.Members, m)
 	}
-	i.redraw()
+	i.Redraw()
 	return nil
 }
 
@@ -410,7 +394,7 @@ func leave(i *Incident, p MemberLeft, at time.Time) {
 			if i.Canary.Is(m.Case, m.Checkpoint) {
 				i.Canary = Member{}
 			}
-			i.redraw()
+			i.Redraw()
 		}
 	}
 }
@@ -421,7 +405,7 @@ func (i *Incident) member(key, checkpoint string, fn func(*Member)) error {
 		return fmt.Errorf("%s/%s is no member", key, checkpoint)
 	}
 	fn(&i.Members[n])
-	i.redraw()
+	i.Redraw()
 	return nil
 }
 
@@ -429,9 +413,7 @@ func resolve(i *Incident, p Resolved, ev routing.Event) error {
 	if i.Standing != Open && !(p.Dismissed && i.Live()) {
 		return fmt.Errorf("it is %s", i.Standing)
 	}
-	if p.Source != "" {
-		i.Sources = append(i.Sources, p.Source)
-	}
+	i.Said(p.Source)
 	i.ResolvedAt, i.By, i.SHA, i.Canary = ev.At, ev.Actor, p.SHA, Member{}
 	if p.Dismissed {
 		i.Standing, i.EndedAt = Dismissed, ev.At
@@ -447,51 +429,15 @@ func reopen(i *Incident, p Reopened, ev routing.Event) error {
 	if i.Standing == Open || i.Standing == Over {
 		return fmt.Errorf("it is %s", i.Standing)
 	}
-	if p.Source != "" {
-		i.Sources = append(i.Sources, p.Source)
-	}
+	i.Said(p.Source)
 	i.Standing, i.ResolvedAt, i.PassedAt, i.EndedAt, i.Canary, i.SHA = Open, time.Time{}, time.Time{}, time.Time{}, Member{}, ""
 	i.Reopened++
 	i.note(Note{Kind: NoteReopened, By: ev.Actor, At: ev.At})
-	i.want(WorkReopen)
+	i.Want(trackingissue.WorkReopen)
 	return nil
 }
 
 func (i *Incident) note(n Note) {
 	i.Notes = append(i.Notes, n)
-	i.redraw()
-	i.want(fmt.Sprint(WorkNote, len(i.Notes)))
-}
-
-func (i *Incident) redraw() {
-	i.Gen++
-	i.want(WorkIssue)
-}
-
-func order(work string) int {
-	if strings.HasPrefix(work, WorkNote) {
-		work = WorkNote
-	}
-	return slices.Index([]string{WorkIssue, WorkReopen, WorkMembers, WorkNote, WorkClose}, work)
-}
-
-// want adds work, once. To close and to reopen cancel each other.
-func (i *Incident) want(work string) {
-	opposite := map[string]string{WorkClose: WorkReopen, WorkReopen: WorkClose}[work]
-	i.Pending = slices.DeleteFunc(i.Pending, func(w string) bool { return w == opposite })
-	if !slices.Contains(i.Pending, work) {
-		i.Pending = append(i.Pending, work)
-	}
-	slices.SortStableFunc(i.Pending, func(a, b string) int { return order(a) - order(b) })
-}
-
-func (i *Incident) done(p WorkDone) {
-	n := slices.Index(i.Pending, p.Work)
-	if n < 0 {
-		return // done by two at once
-	}
-	i.Pending = slices.Delete(i.Pending, n, n+1)
-	if p.Work == WorkIssue && p.Number > 0 {
-		i.Number, i.URL = p.Number, p.URL
-	}
+	i.Comment(len(i.Notes))
 }

@@ -269,7 +269,7 @@ func (s Steps) BasePasses(branch string, cp routing.Checkpoint) ([]Payload, erro
 // Close ends an incident as a person said.
 func (s Steps) Close(id, source string, dismissed bool) []Payload {
 	in, ok := s.ByID(id)
-	if !ok || slices.Contains(in.Sources, source) || in.Standing != Open && !(dismissed && in.Live()) {
+	if !ok || in.Heard(source) || in.Standing != Open && !(dismissed && in.Live()) {
 		return nil
 	}
 	return []Payload{Resolved{ID: id, Source: source, Dismissed: dismissed, Lease: s.Lease}}
@@ -278,7 +278,7 @@ func (s Steps) Close(id, source string, dismissed bool) []Payload {
 // Reopen opens an incident again, as a person said.
 func (s Steps) Reopen(id, source string) []Payload {
 	in, ok := s.ByID(id)
-	if !ok || slices.Contains(in.Sources, source) || in.Standing == Open || in.Standing == Over {
+	if !ok || in.Heard(source) || in.Standing == Open || in.Standing == Over {
 		return nil
 	}
 	for _, o := range s.Live() {

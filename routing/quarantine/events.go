@@ -1,10 +1,10 @@
 package quarantine
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
 // The events of the stream of a repository's quarantine.
@@ -22,45 +22,24 @@ const (
 )
 
 func init() {
-	register[Flaked](EventFlaked)
-	register[Proposed](EventProposed)
-	register[Began](EventBegan)
-	register[Fixing](EventFixing)
-	register[Reminded](EventReminded)
-	register[Expired](EventExpired)
-	register[Passing](EventPassing)
-	register[Released](EventReleased)
-	register[Leased](EventLeased)
-	register[WorkDone](EventDone)
+	routing.RegisterPayload[Flaked](EventFlaked)
+	routing.RegisterPayload[Proposed](EventProposed)
+	routing.RegisterPayload[Began](EventBegan)
+	routing.RegisterPayload[Fixing](EventFixing)
+	routing.RegisterPayload[Reminded](EventReminded)
+	routing.RegisterPayload[Expired](EventExpired)
+	routing.RegisterPayload[Passing](EventPassing)
+	routing.RegisterPayload[Released](EventReleased)
+	routing.RegisterPayload[Leased](EventLeased)
+	routing.RegisterPayload[WorkDone](EventDone)
 }
 
 // Payload is that of an event of the stream: one of the types that the events name.
 type Payload interface{ event() routing.EventType }
 
-// payloads reads the payload of each type of events. It is written by register alone, while the
-// package is initialized.
-var payloads = map[routing.EventType]func(routing.Event) (Payload, error){}
-
-func register[P Payload](t routing.EventType) {
-	routing.RegisterPayload[P](t)
-	payloads[t] = func(e routing.Event) (Payload, error) { return routing.PayloadOf[P](e) }
-}
-
-func payloadOf(e routing.Event) (Payload, error) {
-	read, known := payloads[e.Type]
-	if !known {
-		return nil, fmt.Errorf("unknown event type %q", e.Type)
-	}
-	return read(e)
-}
-
 // Events returns payloads as events of a person, "" for the bot itself, at now.
 func Events(ps []Payload, by string, now time.Time) []routing.Event {
-	out := make([]routing.Event, len(ps))
-	for i, p := range ps {
-		out[i] = routing.Event{Type: p.event(), At: now, Actor: by, Data: p}
-	}
-	return out
+	return routing.EventsOf(ps, Payload.event, by, now)
 }
 
 // Evidence is one commit on which a test failed and passed, or a run in which it failed when a person
@@ -139,10 +118,7 @@ type Leased struct {
 
 // WorkDone is the payload of EventDone: something was found out or posted.
 type WorkDone struct {
-	ID     string   `json:"id"`
-	Work   string   `json:"work"`             // what of Entry.Pending
-	Number int      `json:"number,omitempty"` // of the issue, of WorkIssue
-	URL    string   `json:"url,omitempty"`
+	trackingissue.Done
 	Owners []string `json:"owners,omitempty"` // of WorkOwners
 }
 
@@ -156,3 +132,31 @@ func (Passing) event() routing.EventType  { return EventPassing }
 func (Released) event() routing.EventType { return EventReleased }
 func (Leased) event() routing.EventType   { return EventLeased }
 func (WorkDone) event() routing.EventType { return EventDone }
+
+// About returns the id of the entry that an event of the stream is about.
+func About(e routing.Event) (id string, err error) {
+	p, err := routing.PayloadAs[Payload](e)
+	switch p := p.(type) {
+	case Flaked:
+		id = IDOf(p.Test)
+	case Proposed:
+		id = p.ID
+	case Began:
+		id = IDOf(p.Test)
+	case Fixing:
+		id = p.ID
+	case Reminded:
+		id = p.ID
+	case Expired:
+		id = p.ID
+	case Passing:
+		id = p.ID
+	case Released:
+		id = p.ID
+	case Leased:
+		id = p.ID
+	case WorkDone:
+		id = p.ID
+	}
+	return id, err
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -108,7 +109,7 @@ func TestProposalAfterReleaseS5_51(t *testing.T) {
 	if got := w.flaked(flip("A", "acme/app#4", "dd", w.at)); got != "flaked" {
 		t.Errorf("S5-51: evidence at the time of the release counts: %s", got)
 	}
-	if got := w.flaked(flip("A", "acme/app#5", "ee", w.at)); got != "flaked proposed" || !slices.Contains(w.entry("A").Pending, WorkReopen) {
+	if got := w.flaked(flip("A", "acme/app#5", "ee", w.at)); got != "flaked proposed" || !slices.Contains(w.entry("A").Pending, trackingissue.WorkReopen) {
 		t.Errorf("S5-51: two further pull requests: %s, %v", got, w.entry("A").Pending)
 	}
 }
@@ -120,7 +121,7 @@ func TestEntryEndsS5_50(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := w.entry("A")
-	if e.Until != noon.Add(30*day) || e.By != "mona" || e.File != "calc/add_test.go" || !slices.Equal(e.Pending, []string{WorkOwners, WorkIssue, WorkNote + "1"}) {
+	if e.Until != noon.Add(30*day) || e.By != "mona" || e.File != "calc/add_test.go" || !slices.Equal(e.Pending, []string{trackingissue.WorkOwners, trackingissue.WorkIssue, trackingissue.WorkNote + "1"}) {
 		t.Errorf("S5-50: %+v", e)
 	}
 	_, err := w.s.Apply(Events([]Payload{Began{Test: ref("B"), Until: noon.Add(30*day + time.Second)}}, "", noon)[0])
@@ -241,7 +242,7 @@ func TestAnswersCountOnceS5_55(t *testing.T) {
 		t.Errorf("S5-55: an answer that was handled before: %v", ps)
 	}
 	w.record("mona", w.steps().Release(id, "edit/3"))
-	if e := w.entry("A"); e.Excuses(noon) || e.Open() || !slices.Contains(e.Pending, WorkClose) || len(w.steps().Release(id, "edit/4")) != 0 {
+	if e := w.entry("A"); e.Excuses(noon) || e.Open() || !slices.Contains(e.Pending, trackingissue.WorkClose) || len(w.steps().Release(id, "edit/4")) != 0 {
 		t.Errorf("S5-55: release: %+v", e)
 	}
 }

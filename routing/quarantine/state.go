@@ -6,11 +6,11 @@ package quarantine
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/history"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
 // Standing is how far a test is.
@@ -23,15 +23,6 @@ const (
 	Quarantined  Standing = "quarantined" // its failures do not count before Until
 	Ended        Standing = "expired"     // they count again, and nobody has said what follows
 	Settled      Standing = "released"    // a person released it, or declined
-)
-
-// The work that events leave to be done outside, in the order in which it is done.
-const (
-	WorkOwners = "owners" // find out who owns the test
-	WorkIssue  = "issue"  // file the issue, or bring it up to date
-	WorkReopen = "reopen" // open the issue again
-	WorkNote   = "note/"  // and the number of the note: post it as a comment
-	WorkClose  = "close"  // close the issue
 )
 
 // NoteKind is what a comment on the issue says.
@@ -58,7 +49,7 @@ type Note struct {
 
 // Entry is what a repository's quarantine knows of one test.
 type Entry struct {
-	ID string // of the test, in hexadecimal
+	trackingissue.Issue // its ID is that of the test, in hexadecimal
 	routing.TestRef
 	Owners   []string // logins and teams with "@", as CODEOWNERS names them
 	Evidence []Evidence
@@ -68,16 +59,10 @@ type Entry struct {
 	Until    time.Time // and its end
 	By       string    // who put it there
 	Fixer    string    // who wants it to be fixed, "" if nobody does
-	Number   int       // of the issue, 0 until it is filed
-	URL      string
-	Gen      int    // grows with every change of what the issue shows
-	Notes    []Note // oldest first
-	Pending  []string
-	Lease    *routing.Lease // of the process that does what is pending
-	Sources  []string       // what people said, and counted
-	Reminded bool           // of the end of the newest quarantine
-	Offered  bool           // its release was proposed since it began
-	Declined time.Time      // when it was released last
+	Notes    []Note    // oldest first
+	Reminded bool      // of the end of the newest quarantine
+	Offered  bool      // its release was proposed since it began
+	Declined time.Time // when it was released last
 }
 
 // TestID returns the id of the test.
@@ -116,23 +101,10 @@ var Projection = routing.Projection[State]{
 func Fold(events []routing.Event) (State, error) { return Projection.Fold("", events) }
 
 // Entry returns what is known of a test by its id.
-func (s State) Entry(id string) (Entry, bool) {
-	i := s.index(id)
-	if i < 0 {
-		return Entry{}, false
-	}
-	return s.Entries[i], true
-}
+func (s State) Entry(id string) (Entry, bool) { return trackingissue.ByID(s.Entries, id) }
 
 // ByNumber returns the entry whose issue has a number.
-func (s State) ByNumber(n int) (Entry, bool) {
-	for _, e := range s.Entries {
-		if n > 0 && e.Number == n {
-			return e, true
-		}
-	}
-	return Entry{}, false
-}
+func (s State) ByNumber(n int) (Entry, bool) { return trackingissue.ByNumber(s.Entries, n) }
 
 func (s State) index(id string) int {
 	return slices.IndexFunc(s.Entries, func(e Entry) bool { return e.ID == id })
@@ -177,7 +149,7 @@ const (
 
 // Apply returns s after an event, or why the event does not follow.
 func (s State) Apply(ev routing.Event) (State, error) {
-	p, err := payloadOf(ev)
+	p, err := routing.PayloadAs[Payload](ev)
 	if err != nil {
 		return s, err
 	}
@@ -195,7 +167,7 @@ func (s State) Apply(ev routing.Event) (State, error) {
 				return fmt.Errorf("it is %s", e.Standing)
 			}
 			e.Fixer = ev.Actor
-			e.said(p.Source)
+			e.Said(p.Source)
 			e.note(Note{Kind: NoteFixing, By: ev.Actor, At: ev.At})
 			return nil
 		})
@@ -232,9 +204,9 @@ func (s State) Apply(ev routing.Event) (State, error) {
 				return fmt.Errorf("it is %s", e.Standing)
 			}
 			e.Standing, e.Declined, e.Fixer = Settled, ev.At, ""
-			e.said(p.Source)
+			e.Said(p.Source)
 			e.note(Note{Kind: NoteReleased, By: ev.Actor, At: ev.At})
-			e.want(WorkClose)
+			e.Want(trackingissue.WorkClose)
 			return nil
 		})
 	case Leased:
@@ -247,20 +219,11 @@ func (s State) Apply(ev routing.Event) (State, error) {
 
 // change returns s with an entry changed by fn.
 func (s State) change(id string, lease *routing.Lease, fn func(*Entry) error) (State, error) {
-	i := s.index(id)
-	if i < 0 {
-		return s, fmt.Errorf("there is no test %q", id)
-	}
-	e := s.Entries[i]
-	e.Pending, e.Notes, e.Sources, e.Evidence = slices.Clone(e.Pending), slices.Clone(e.Notes), slices.Clone(e.Sources), slices.Clone(e.Evidence)
-	if err := fn(&e); err != nil {
-		return s, fmt.Errorf("test %s: %w", id, err)
-	}
-	if lease != nil {
-		e.Lease = lease
-	}
-	s.Entries[i] = e
-	return s, nil
+	err := trackingissue.Change(s.Entries, "test", id, lease, func(e *Entry) error {
+		e.Notes, e.Evidence = slices.Clone(e.Notes), slices.Clone(e.Evidence)
+		return fn(e)
+	})
+	return s, err
 }
 
 // with returns s with an entry of a test, and the entry's id.
@@ -282,7 +245,7 @@ func (s State) with(t routing.TestRef) (State, string) {
 		i := slices.IndexFunc(s.Entries, func(e Entry) bool { return e.Standing == Seen })
 		s.Entries = slices.Delete(s.Entries, i, i+1)
 	}
-	s.Entries = append(s.Entries, Entry{ID: id, TestRef: t, Standing: Seen})
+	s.Entries = append(s.Entries, Entry{Issue: trackingissue.Issue{ID: id}, TestRef: t, Standing: Seen})
 	return s, id
 }
 
@@ -308,11 +271,11 @@ func (s State) began(p Began, ev routing.Event) (State, error) {
 		}
 		e.ask(ev.At)
 		if e.Standing == Settled {
-			e.want(WorkReopen)
+			e.Want(trackingissue.WorkReopen)
 		}
 		e.Standing, e.Since, e.Until, e.By = Quarantined, ev.At, p.Until, ev.Actor
 		e.Reminded, e.Offered = false, false
-		e.said(p.Source)
+		e.Said(p.Source)
 		e.note(Note{Kind: NoteBegan, By: ev.Actor, At: ev.At})
 		return nil
 	})
@@ -341,7 +304,7 @@ func (e *Entry) ask(at time.Time) {
 		e.Asked = at
 	}
 	if e.Number == 0 {
-		e.want(WorkOwners)
+		e.Want(trackingissue.WorkOwners)
 	}
 }
 
@@ -351,64 +314,23 @@ func (e *Entry) propose(at time.Time) error {
 	}
 	e.ask(at)
 	if e.Standing == Settled {
-		e.want(WorkReopen)
+		e.Want(trackingissue.WorkReopen)
 	}
 	e.Standing, e.Fixer, e.Offered = ProposedTest, "", false
-	e.redraw()
+	e.Redraw()
 	return nil
 }
 
-// note adds a comment, and has the issue brought up to date. A comment that only announces what a
-// later one takes back is dropped.
+// note adds a comment.
 func (e *Entry) note(n Note) {
 	n.Until = e.Until
 	e.Notes = append(e.Notes, n)
-	e.redraw()
-	e.want(fmt.Sprint(WorkNote, len(e.Notes)))
-}
-
-func (e *Entry) redraw() {
-	e.Gen++
-	e.want(WorkIssue)
-}
-
-// said notes what a person said, for it to count once.
-func (e *Entry) said(source string) {
-	if source != "" {
-		e.Sources = append(e.Sources, source)
-	}
-}
-
-// order is that of work.
-func order(work string) int {
-	if strings.HasPrefix(work, WorkNote) {
-		work = WorkNote
-	}
-	return slices.Index([]string{WorkOwners, WorkIssue, WorkReopen, WorkNote, WorkClose}, work)
-}
-
-// want adds work, once. To close and to reopen cancel each other.
-func (e *Entry) want(work string) {
-	opposite := map[string]string{WorkClose: WorkReopen, WorkReopen: WorkClose}[work]
-	e.Pending = slices.DeleteFunc(e.Pending, func(w string) bool { return w == opposite })
-	if !slices.Contains(e.Pending, work) {
-		e.Pending = append(e.Pending, work)
-	}
-	slices.SortStableFunc(e.Pending, func(a, b string) int { return order(a) - order(b) })
+	e.Comment(len(e.Notes))
 }
 
 func (e *Entry) done(p WorkDone) {
-	i := slices.Index(e.Pending, p.Work)
-	if i < 0 {
-		return // done by two at once
-	}
-	e.Pending = slices.Delete(e.Pending, i, i+1)
-	switch p.Work {
-	case WorkOwners:
+	if p.Work == trackingissue.WorkOwners && slices.Contains(e.Pending, p.Work) {
 		e.Owners = p.Owners
-	case WorkIssue:
-		if p.Number > 0 {
-			e.Number, e.URL = p.Number, p.URL
-		}
 	}
+	e.Finish(p.Done)
 }

@@ -107,7 +107,7 @@ type Request struct {
 // Quarantine puts a test into quarantine. What cannot be done is a *routing.RefusedError.
 func (s Steps) Quarantine(r Request) ([]Payload, error) {
 	e, _ := s.Entry(IDOf(r.Test))
-	if r.Source != "" && slices.Contains(e.Sources, r.Source) {
+	if e.Heard(r.Source) {
 		return nil, nil
 	}
 	excused := s.Configured
@@ -128,7 +128,7 @@ func (s Steps) Quarantine(r Request) ([]Payload, error) {
 // Fix has a test fixed.
 func (s Steps) Fix(id, source string) []Payload {
 	e, ok := s.Entry(id)
-	if !ok || !e.Open() || slices.Contains(e.Sources, source) {
+	if !ok || !e.Open() || e.Heard(source) {
 		return nil
 	}
 	return []Payload{Fixing{ID: id, Source: source, Lease: s.Lease}}
@@ -137,7 +137,7 @@ func (s Steps) Fix(id, source string) []Payload {
 // Release ends a quarantine, or declines it.
 func (s Steps) Release(id, source string) []Payload {
 	e, ok := s.Entry(id)
-	if !ok || !e.Open() || slices.Contains(e.Sources, source) {
+	if !ok || !e.Open() || e.Heard(source) {
 		return nil
 	}
 	return []Payload{Released{ID: id, Source: source, Lease: s.Lease}}

@@ -27,6 +27,7 @@ type Row struct {
 	PreExistingRuns     int `json:"pre_existing_runs"` // runs that failed by nothing but what stands on the base
 	PreExistingFailures int `json:"pre_existing_failures"`
 	QuarantinedFailures int `json:"quarantined_failures"` // of tests in quarantine
+	Incident            int `json:"incident_runs"`        // on hold for an incident when they were recorded
 
 	Failing   int  `json:"failing_runs_acted_upon"`
 	Wrong     int  `json:"marked_wrong"`
@@ -78,7 +79,7 @@ func (f *Figures) Row(key string) Row {
 	r := Row{
 		Key: key, Cases: f.Cases, Runs: f.Runs, Passes: f.Decisions[routing.KindPass], Retries: f.Retries(), Escalations: f.Escalations(),
 		ByType: map[routing.Kind]int{}, Recorded: f.Decisions[routing.KindNone], Undone: f.Undone, Saved: f.Saved, Reruns: f.Decisions[routing.KindRerun], Flaky: f.Flaky,
-		Suspect: f.Decisions[routing.KindSuspect], PreExistingRuns: f.Decisions[routing.KindPreExisting], PreExistingFailures: f.PreExisting, QuarantinedFailures: f.Quarantined,
+		Suspect: f.Decisions[routing.KindSuspect], PreExistingRuns: f.Decisions[routing.KindPreExisting], PreExistingFailures: f.PreExisting, QuarantinedFailures: f.Quarantined, Incident: f.Decisions[routing.KindIncident],
 		Failing: f.Failing, Wrong: f.Wrong, Precision: percent(f.Precision()),
 		Followed: f.Followed, Unchanged: f.Unchanged, UnchangedShare: percent(f.UnchangedShare()),
 		Streaks: f.Streaks, Green: f.Green, Unescalated: f.Unescalated, Escalated: f.Escalated, UnescalatedShare: percent(f.UnescalatedShare()), First: f.First,
@@ -117,12 +118,14 @@ type Report struct {
 	Repositories     []Row          `json:"repositories"`
 	Tables           []Table        `json:"tables"`
 	FeedbackRequests feedback.Stats `json:"feedback_requests"`
+
+	Incidents map[routing.IncidentKind]Incidents `json:"incidents"`
 }
 
 // Report returns the tally as it is shown.
 func (t *Tally) Report() Report {
 	all := t.All()
-	r := Report{Total: all.Total.Row(""), Repositories: []Row{}, Tables: all.Tables(), FeedbackRequests: t.FeedbackRequests()}
+	r := Report{Total: all.Total.Row(""), Repositories: []Row{}, Tables: all.Tables(), FeedbackRequests: t.FeedbackRequests(), Incidents: t.Incidents()}
 	for at, to := range map[*time.Time]**time.Time{&t.Window.Since: &r.Since, &t.Window.Until: &r.Until} {
 		if !at.IsZero() {
 			*to = at

@@ -86,11 +86,13 @@ type Tally struct {
 	repos    map[string]*Groups
 	days     map[string]*Figures // of all repositories
 	requests map[string]*FeedbackRequests
+
+	incidents map[routing.IncidentKind]Incidents
 }
 
 // New returns a tally of nothing.
 func New(w Window) *Tally {
-	return &Tally{Window: w, repos: map[string]*Groups{}, days: map[string]*Figures{}, requests: map[string]*FeedbackRequests{}}
+	return &Tally{Window: w, repos: map[string]*Groups{}, days: map[string]*Figures{}, requests: map[string]*FeedbackRequests{}, incidents: map[routing.IncidentKind]Incidents{}}
 }
 
 // RepositoryOf returns the repository of a stream's key.
@@ -121,6 +123,9 @@ func (t *Tally) Merge(o *Tally) {
 	}
 	for repo, e := range o.requests {
 		t.feedbackRequests(repo).merge(e)
+	}
+	for kind, e := range o.incidents {
+		t.incidents[kind] = t.incidents[kind].plus(e)
 	}
 }
 
@@ -186,6 +191,8 @@ func (t *Tally) Add(key string, events []routing.Event) error {
 		return t.addCase(key, events)
 	case len(events) > 0 && events[0].Type.Family() == routing.FamilyFeedback:
 		return t.addFeedbackRequests(key, events)
+	case len(events) > 0 && events[0].Type.Family() == routing.FamilyIncident:
+		return t.addIncidents(key, events)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 // Size says how much of it there is. A zero field stands for the default.
 type Size struct {
 	Writers int // that race, 8
-	Appends int // of each of them, 20
+	Appends int // of each of them, 12
 	Big     int // bytes of the big stream, 2 MB
 }
 
@@ -29,7 +29,7 @@ func Run(t *testing.T, open func(testing.TB) ledger.Ledger) { Size{}.Run(t, open
 
 // Run is Run at another size.
 func (s Size) Run(t *testing.T, open func(testing.TB) ledger.Ledger) {
-	s = Size{orElse(s.Writers, 8), orElse(s.Appends, 20), orElse(s.Big, 2<<20)}
+	s = Size{orElse(s.Writers, 8), orElse(s.Appends, 12), orElse(s.Big, 2<<20)}
 	for name, check := range map[string]func(*testing.T, ledger.Ledger){
 		"absent stream":                          absent,
 		"every field of an event comes back":     roundTrip,

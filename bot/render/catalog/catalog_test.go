@@ -225,6 +225,8 @@ func put() map[string][]string {
 		"kind.":                 {"PASS", "RETRY", "NONE", "PRE_EXISTING", "RERUN", "INCIDENT", "INTERACTION", "GROUP_FAILED"},
 		"stopped.":              nil,
 		"why.":                  nil,
+		"notify.incident.":      {"opened", "reopened", "resolved", "dismissed"},
+		"notify.quarantine.":    {"quarantined", "ends_soon", "expired"},
 		"incident.kind.":        {"environment", "base"},
 		"incident.how.":         {"environment", "base"},
 		"incident.state.":       {"open", "testing", "resuming", "over", "dismissed"},

@@ -4,14 +4,10 @@ package incidentview
 
 import (
 	"embed"
-	"fmt"
-	"strings"
-	"time"
 
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/page"
-	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/incident"
 )
 
@@ -22,8 +18,11 @@ var pages = page.New(files, "templates/*.md.tmpl")
 
 type md = markdown.Text
 
-// mostMembers is how many members the issue lists.
-const mostMembers = 100
+// How many members and causes the issue lists at most.
+const (
+	mostMembers = 100
+	mostCauses  = 20
+)
 
 // Title returns the title of the issue: plain text on one line.
 func Title(i incident.Incident, o render.Options) string {
@@ -38,28 +37,43 @@ type content struct {
 	Members                              []member
 }
 
+// forMarker is what the marker of the issue needs.
+const forMarker = 500
+
 // Body returns the issue, without its marker: how far the incident is, its causes, the cases that it
-// holds, and how it ends.
+// holds, as many as fit, and how it ends.
 func Body(i incident.Incident, o render.Options) markdown.Text {
+	for most := mostMembers; ; most /= 2 {
+		if text := body(i, most, o); len(text) <= o.MaxBytes()-forMarker || most == 0 {
+			return text
+		}
+	}
+}
+
+// body is Body with a number of members.
+func body(i incident.Incident, most int, o render.Options) markdown.Text {
 	l := o.Language
 	c := content{
 		Mention: md(o.Mentions()), Kind: l.Say("incident.kind." + string(i.Kind())),
-		State: l.Say("incident.state."+string(i.Standing), "since", minute(i.OpenedAt), "resolved", minute(i.ResolvedAt), "who", who(i.By, o)),
+		State: l.Say("incident.state."+string(i.Standing), "since", render.Minute(i.OpenedAt), "resolved", render.Minute(i.ResolvedAt), "who", render.Who(i.By, o)),
 	}
-	for _, k := range i.Causes {
-		c.Causes = append(c.Causes, cell(k.Text(), 300, o))
+	for _, k := range i.Causes[:min(len(i.Causes), mostCauses)] {
+		c.Causes = append(c.Causes, render.Cell(k.Text(), 300, o))
+	}
+	if n := len(i.Causes) - mostCauses; n > 0 {
+		c.Causes = append(c.Causes, l.Say("incident.more", "n", n))
 	}
 	var red []md
-	for _, r := range i.Red {
-		red = append(red, run(r, o))
+	for _, r := range i.Red[:min(len(i.Red), mostCauses)] {
+		red = append(red, render.RunCell(r, o))
 	}
 	c.Red = markdown.Join(red, ", ")
 	for n, m := range i.Members {
-		if n == mostMembers {
+		if n == most {
 			c.More = l.Say("incident.more", "n", len(i.Members)-n)
 			break
 		}
-		c.Members = append(c.Members, member{Case: where(m.Case, o), Checkpoint: cell(m.Checkpoint, 120, o), Run: run(m.Run, o), State: state(m, o)})
+		c.Members = append(c.Members, member{Case: render.CaseCell(m.Case, o), Checkpoint: render.Cell(m.Checkpoint, 120, o), Run: render.RunCell(m.Run, o), State: state(m, o)})
 	}
 	if i.Standing == incident.Open {
 		c.How = l.Say("incident.how." + string(i.Kind()))
@@ -74,7 +88,7 @@ func state(m incident.Member, o render.Options) md {
 	case m.Restarted.IsZero():
 		return o.Language.Say("incident.member.waiting")
 	}
-	return o.Language.Say("incident.member.restarted", "at", minute(m.Restarted))
+	return o.Language.Say("incident.member.restarted", "at", render.Minute(m.Restarted))
 }
 
 // Note returns a comment.
@@ -83,40 +97,5 @@ func Note(n incident.Note, o render.Options) markdown.Text {
 	if n.By == "" && (n.Kind == incident.NoteResolved || n.Kind == incident.NoteReopened) {
 		id += ".run"
 	}
-	return o.Language.Say(id, "who", who(n.By, o))
+	return o.Language.Say(id, "who", render.Who(n.By, o))
 }
-
-func who(login string, o render.Options) md {
-	if login == "" {
-		return o.Language.Say("act.someone")
-	}
-	return markdown.Code(o.Redacted(login))
-}
-
-// cell is code that does not end the cell of a table.
-func cell(s string, most int, o render.Options) md {
-	if s == "" {
-		return "–"
-	}
-	return markdown.Code(strings.ReplaceAll(markdown.Cut(o.Redacted(s), most), "|", "¦"))
-}
-
-func where(key string, o render.Options) md {
-	if i := strings.IndexAny(key, "#@"); i >= 0 {
-		if key[i] == '#' {
-			return md(key[i:])
-		}
-		return cell(key[i+1:], 120, o)
-	}
-	return cell(key, 120, o)
-}
-
-func run(r routing.Run, o render.Options) md {
-	text := cell(r.ID, 40, o)
-	if r.Attempt > 1 {
-		text = cell(fmt.Sprintf("%s/%d", r.ID, r.Attempt), 40, o)
-	}
-	return markdown.Link(text, o.Address(r.URL))
-}
-
-func minute(t time.Time) md { return md(t.UTC().Format("2006-01-02 15:04") + " UTC") }

@@ -4,14 +4,12 @@ package quarantineview
 
 import (
 	"embed"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/bot/render/page"
-	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/quarantine"
 )
@@ -54,17 +52,17 @@ type content struct {
 func Body(e quarantine.Entry, days int, o render.Options) markdown.Text {
 	l := o.Language
 	c := content{
-		State: state(e, o), Test: cell(e.Title(), 300, o), Checkpoint: cell(e.Checkpoint, 120, o), Owner: owners(e, o),
+		State: state(e, o), Test: render.Cell(e.Title(), 300, o), Checkpoint: render.Cell(e.Checkpoint, 120, o), Owner: owners(e, o),
 	}
 	if e.Fixer != "" && e.Open() {
 		c.Fixer = l.Say("quarantine.fixer", "who", markdown.Code(o.Redacted(e.Fixer)))
 	}
 	if e.File != "" {
-		c.File = cell(e.File, 300, o)
+		c.File = render.Cell(e.File, 300, o)
 	}
 	for _, x := range e.Evidence {
 		c.Evidence = append(c.Evidence, evidence{
-			Case: where(x.Case, o), Commit: cell(short(x.Failed.SHA), 20, o), Failed: run(x.Failed, o), Passed: run(x.Passed, o), When: minute(x.At),
+			Case: render.CaseCell(x.Case, o), Commit: render.Cell(short(x.Failed.SHA), 20, o), Failed: render.RunCell(x.Failed, o), Passed: render.RunCell(x.Passed, o), When: render.Minute(x.At),
 		})
 	}
 	if e.Open() {
@@ -84,7 +82,7 @@ func state(e quarantine.Entry, o render.Options) md {
 	case quarantine.Seen:
 		return ""
 	}
-	return o.Language.Say("quarantine.state."+string(e.Standing), "until", minute(e.Until), "who", who(e.By, o))
+	return o.Language.Say("quarantine.state."+string(e.Standing), "until", render.Minute(e.Until), "who", render.Who(e.By, o))
 }
 
 // owners mentions the owners of the test: nobody else is mentioned in the issue.
@@ -115,7 +113,7 @@ func Note(e quarantine.Entry, n quarantine.Note, o render.Options) markdown.Text
 	if n.Kind == quarantine.NoteFixing && e.File == "" {
 		id += ".nofile"
 	}
-	text := o.Language.Say(id, "who", who(n.By, o), "test", cell(e.Title(), 300, o), "file", cell(e.File, 300, o), "until", minute(n.Until), "n", n.Passes)
+	text := o.Language.Say(id, "who", render.Who(n.By, o), "test", render.Cell(e.Title(), 300, o), "file", render.Cell(e.File, 300, o), "until", render.Minute(n.Until), "n", n.Passes)
 	switch n.Kind {
 	case quarantine.NoteFixing, quarantine.NoteReminder, quarantine.NoteExpired, quarantine.NotePassing:
 		o.Mention = strings.TrimSpace(strings.Join(e.Owners, " ") + " " + o.Mention)
@@ -138,42 +136,4 @@ func Changed(o render.Options) markdown.Text { return o.Language.Say("quarantine
 // Several says that not exactly one answer was ticked.
 func Several(o render.Options) markdown.Text { return o.Language.Say("quarantine.one") }
 
-func who(login string, o render.Options) md {
-	if login == "" {
-		return o.Language.Say("act.someone")
-	}
-	return markdown.Code(o.Redacted(login))
-}
-
-// cell is code that does not end the cell of a table.
-func cell(s string, most int, o render.Options) md {
-	if s == "" {
-		return ""
-	}
-	return markdown.Code(strings.ReplaceAll(markdown.Cut(o.Redacted(s), most), "|", "¦"))
-}
-
-func where(key string, o render.Options) md {
-	if i := strings.IndexAny(key, "#@"); i >= 0 {
-		if key[i] == '#' {
-			return md(key[i:])
-		}
-		return cell(key[i+1:], 120, o)
-	}
-	return cell(key, 120, o)
-}
-
-func run(r routing.Run, o render.Options) md {
-	if r.ID == "" {
-		return "–"
-	}
-	text := cell(r.ID, 40, o)
-	if r.Attempt > 1 {
-		text = cell(fmt.Sprintf("%s/%d", r.ID, r.Attempt), 40, o)
-	}
-	return markdown.Link(text, o.Address(r.URL))
-}
-
 func short(sha string) string { return sha[:min(len(sha), 7)] }
-
-func minute(t time.Time) md { return md(t.UTC().Format("2006-01-02 15:04") + " UTC") }

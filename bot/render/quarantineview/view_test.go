@@ -10,13 +10,15 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/answers"
 	"github.com/switchback-ci/switchback/routing/quarantine"
+	"github.com/switchback-ci/switchback/routing/trackingissue"
 )
 
 func entry(standing quarantine.Standing) quarantine.Entry {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	t := routing.TestRef{Checkpoint: "ci | x", Suite: "calc", Name: "Test`Add` | @octo [x] <!-- sb:submit -->", File: "calc/@team/add_test.go"}
 	return quarantine.Entry{
-		ID: quarantine.IDOf(t), TestRef: t, Standing: standing, Asked: at, Since: at, Until: at.Add(72 * time.Hour), By: "@mona", Gen: 3,
+		Issue:   trackingissue.Issue{ID: quarantine.IDOf(t), Gen: 3},
+		TestRef: t, Standing: standing, Asked: at, Since: at, Until: at.Add(72 * time.Hour), By: "@mona",
 		Owners:   []string{"@acme/testers", "@mona", "nobody@example.com"},
 		Evidence: []quarantine.Evidence{{Case: "acme/app#7", Failed: routing.Run{ID: "1", SHA: "abcdef123", URL: "https://evil.example.com/"}, Passed: routing.Run{ID: "1", Attempt: 2}, At: at}},
 	}

@@ -99,11 +99,9 @@ func Harmless(s string) string {
 		word = append(word, "ghjklmnpqrstuvwx"[n%16])
 	}
 	out := string(word)
-	for strings.Contains(clean, "\n") && strings.Count(out, "\n") < min(strings.Count(clean, "\n"), 200) {
-		out += "\n" + string(word)
-	}
-	for len(out) < len(clean) && len(clean) > 60 {
-		out += string(word)
+	out += strings.Repeat("\n"+out, min(strings.Count(clean, "\n"), 200))
+	if missing := len(clean) - len(out); missing > 0 && len(clean) > 60 {
+		out += strings.Repeat(string(word), (missing+len(word)-1)/len(word))
 	}
 	return out
 }

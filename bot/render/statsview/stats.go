@@ -53,6 +53,11 @@ func statsHead(r stats.Report) string {
 	if t.PreExistingFailures > 0 {
 		line("Also on the base", "%d failures; %d of the runs had no others, and cost no fix attempt", t.PreExistingFailures, t.PreExistingRuns)
 	}
+	for _, k := range stats.IncidentKinds() {
+		if i := r.Incidents[k]; i.Opened > 0 {
+			line("Incidents", "%d of the %s, %d not over; %d checkpoints on hold, %d restarted", i.Opened, k, i.Open, i.Checkpoints, i.Restarted)
+		}
+	}
 	var escalated []string
 	for _, k := range stats.Escalating() {
 		escalated = append(escalated, fmt.Sprintf("%d %s", t.ByType[k], strings.ToLower(strings.TrimPrefix(string(k), "ESCALATE_"))))

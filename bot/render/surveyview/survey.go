@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/switchback-ci/switchback/bot/render"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
@@ -44,7 +43,7 @@ type content struct {
 }
 
 func newContent(p survey.Survey, o render.Options) content {
-	c := content{Workflow: markdown.Code(o.Redacted(p.Result.WorkflowName)), Report: markdown.Code(o.Redacted(p.Result.ReportPath)), Level: p.Result.AutomationLevel, Deadline: minute(p.Deadline())}
+	c := content{Workflow: markdown.Code(o.Redacted(p.Result.WorkflowName)), Report: markdown.Code(o.Redacted(p.Result.ReportPath)), Level: p.Result.AutomationLevel, Deadline: render.Minute(p.Deadline())}
 	if p.Result.RunID != "" {
 		c.Run = markdown.Code(o.Redacted(p.Result.RunID))
 	}
@@ -96,8 +95,6 @@ func exampleCommand(p survey.Survey) string {
 	return cmd + " " + language(p).Plain("survey.how.remarks")
 }
 
-func minute(t time.Time) md { return md(t.UTC().Format("2006-01-02 15:04") + " UTC") }
-
 // Closed returns the issue once it is answered or timed out: what was asked, what was said, and no
 // boxes to tick.
 func Closed(p survey.Survey, o render.Options) markdown.Text {
@@ -105,7 +102,7 @@ func Closed(p survey.Survey, o render.Options) markdown.Text {
 	c := newContent(p, o)
 	var answer survey.Answer
 	if p.Answered != nil {
-		c.Answered, c.Who, c.At, answer = true, responder(p, o), minute(p.ClosedAt), p.Answered.Answer
+		c.Answered, c.Who, c.At, answer = true, responder(p, o), render.Minute(p.ClosedAt), p.Answered.Answer
 		if strings.TrimSpace(answer.FreeText) != "" {
 			c.Remarks = markdown.Fence("text", markdown.WrapLines(o.Redacted(answer.FreeText), 100, 300))
 		}
@@ -189,7 +186,7 @@ func Reminder(p survey.Survey, n int, o render.Options) markdown.Text {
 	if n > 1 {
 		id = "survey.remind.2"
 	}
-	return markdown.Sentences(md(o.Mentions()), l.Say(id), l.Say("survey.until", "deadline", minute(p.Deadline()), "level", p.Result.AutomationLevel))
+	return markdown.Sentences(md(o.Mentions()), l.Say(id), l.Say("survey.until", "deadline", render.Minute(p.Deadline()), "level", p.Result.AutomationLevel))
 }
 
 // TimedOut says that nobody answered, and what follows.
@@ -217,12 +214,12 @@ func words(r *survey.Refused, o render.Options) []md {
 
 // Second says that another answer came first.
 func Second(p survey.Survey, o render.Options) markdown.Text {
-	return language(p).Say("survey.second", "who", responder(p, o), "at", minute(p.ClosedAt))
+	return language(p).Say("survey.second", "who", responder(p, o), "at", render.Minute(p.ClosedAt))
 }
 
 // Late says that an answer came after the timeout.
 func Late(p survey.Survey, o render.Options) markdown.Text {
-	return language(p).Say("survey.late", "deadline", minute(p.Deadline()))
+	return language(p).Say("survey.late", "deadline", render.Minute(p.Deadline()))
 }
 
 // Restored says that the text of the issue was put back.

@@ -3,7 +3,6 @@
 package testpages
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"html/template"
@@ -11,11 +10,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/switchback-ci/switchback/bot/eventstream"
-	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/testhistory"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/routing"
@@ -33,15 +30,15 @@ const (
 	mostShown  = 60
 )
 
-// Section returns the pages of the tests in a ledger. Names may be nil if no repository was renamed.
-func Section(l ledger.Ledger, s *eventstream.Store, names web.Names, now func() time.Time) (web.Section, error) {
+// Section returns the pages of tests. Names may be nil if no repository was renamed.
+func Section(tests *testhistory.Cache, s *eventstream.Store, names web.Names, now func() time.Time) (web.Section, error) {
 	if names == nil {
 		names = web.Same{}
 	}
 	if now == nil {
 		now = time.Now
 	}
-	p := &pages{ledger: l, cases: s.Cases, names: names, now: now}
+	p := &pages{tests: tests, cases: s.Cases, names: names, now: now}
 	templates, err := fs.Sub(files, "pages")
 	return web.Section{
 		Links:  []web.Link{{Path: "/tests", Title: "Tests", Order: 45}},
@@ -55,44 +52,10 @@ func Section(l ledger.Ledger, s *eventstream.Store, names web.Names, now func() 
 
 // pages are the list and the page of a test.
 type pages struct {
-	ledger ledger.Ledger
-	cases  eventstream.Cases
-	names  web.Names
-	now    func() time.Time
-
-	mu    sync.Mutex
-	known map[string]kept
-}
-
-// kept is a history that was read a moment ago.
-type kept struct {
-	set *testhistory.Set
-	at  time.Time
-}
-
-// fresh is how long a history is shown without being read again, and mostKept how many are kept.
-const (
-	fresh    = time.Minute
-	mostKept = 4
-)
-
-// of returns the history of a repository's tests.
-func (p *pages) of(ctx context.Context, repo string) (*testhistory.Set, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock() // one is read at a time: it may take much memory
-	now := p.now()
-	if k, ok := p.known[repo]; ok && now.Sub(k.at) < fresh {
-		return k.set, nil
-	}
-	set, err := testhistory.Load(ctx, p.ledger, repo)
-	if err != nil {
-		return nil, err
-	}
-	if len(p.known) >= mostKept || p.known == nil {
-		p.known = map[string]kept{}
-	}
-	p.known[repo] = kept{set, now}
-	return set, nil
+	tests *testhistory.Cache
+	cases eventstream.Cases
+	names web.Names
+	now   func() time.Time
 }
 
 // path returns the path of the page of a test.
@@ -162,7 +125,7 @@ func (p *pages) list(v web.Viewer, r *http.Request) (web.Page, error) {
 		return page, nil
 	}
 	b.Repo = repos[0]
-	set, err := p.of(r.Context(), b.Repo)
+	set, err := p.tests.Of(r.Context(), b.Repo)
 	if err != nil {
 		return page, err
 	}
@@ -219,7 +182,7 @@ func (p *pages) one(v web.Viewer, r *http.Request) (web.Page, error) {
 	if !v.May(repo) {
 		return web.Page{}, web.ErrNotFound
 	}
-	set, err := p.of(r.Context(), repo)
+	set, err := p.tests.Of(r.Context(), repo)
 	if err != nil {
 		return web.Page{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/ledger"
 	"github.com/switchback-ci/switchback/bot/ledger/sqlledger"
 	"github.com/switchback-ci/switchback/bot/quarantines"
+	"github.com/switchback-ci/switchback/bot/testhistory"
 	"github.com/switchback-ci/switchback/bot/testhistory/testpages"
 	"github.com/switchback-ci/switchback/bot/web"
 	"github.com/switchback-ci/switchback/routing"
@@ -83,7 +84,7 @@ func TestPagesS5_60_S5_61(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := eventstream.New(db)
-	section, err := testpages.Section(led, store, nil, func() time.Time { return noon.Add(6 * time.Hour) })
+	section, err := testpages.Section(testhistory.NewCache(led, nil), store, nil, func() time.Time { return noon.Add(6 * time.Hour) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,6 +52,17 @@ func fill(ctx context.Context, where string, o sample.Options) error {
 	if _, err := led.Append(ctx, requests.Key, "", requests.Events); err != nil {
 		return err
 	}
+	outages := sample.Incidents{Repo: "acme/shop", At: o.End.Add(-30 * time.Hour)}
+	outages.Fail("getaddrinfo EAI_AGAIN registry.npmjs.org", 1, 8)
+	outages.File(901)
+	outages.End("mona")
+	outages.At = o.End.Add(-time.Hour)
+	outages.Fail("dial tcp: lookup db.internal: no such host", 9, 14)
+	outages.File(902)
+	incidents := outages.Stream()
+	if _, err := led.Append(ctx, incidents.Key, "", incidents.Events); err != nil {
+		return err
+	}
 	for i, n := range []int{24, 9} {
 		for _, s := range sample.Plan(sample.PlanOptions{Seed: o.Seed, Repo: "acme/shop", Name: fmt.Sprint("plan-", i+1), Ports: n, Begun: n * 2 / 3, Start: o.End.Add(-10 * time.Hour)}) {
 			if _, err := led.Append(ctx, s.Key, "", s.Events); err != nil {

@@ -156,3 +156,22 @@ CREATE TABLE projection_feedback_request (   -- requests between ports
     rounds   bigint NOT NULL,           -- of the resolved ones, in total
     PRIMARY KEY (repo, type)
 );
+
+CREATE TABLE projection_incident (
+    key      text COLLATE "C" PRIMARY KEY,       -- of the stream, / and id
+    repo     text COLLATE "C" NOT NULL,
+    id       text COLLATE "C" NOT NULL,
+    kind     text COLLATE "C" NOT NULL,          -- environment, base
+    cause    text COLLATE "C" NOT NULL,
+    standing text COLLATE "C" NOT NULL,          -- open, testing, resuming, over, dismissed
+    live     bigint NOT NULL,       -- 1 while it takes members
+    opened   bigint NOT NULL,       -- ms
+    ended    bigint NOT NULL,       -- ms; 0: it is live
+    members  bigint NOT NULL,
+    on_hold  bigint NOT NULL,       -- of the members
+    reopened bigint NOT NULL,       -- how often
+    number   bigint NOT NULL,       -- of the issue, 0 if it has none
+    url      text COLLATE "C" NOT NULL
+);
+CREATE INDEX projection_incident_list ON projection_incident (live DESC, opened DESC, key);
+CREATE INDEX projection_incident_repo ON projection_incident (repo, live DESC, opened DESC, key);

@@ -148,3 +148,22 @@ CREATE TABLE projection_feedback_request (   -- requests between ports
     rounds   INTEGER NOT NULL,           -- of the resolved ones, in total
     PRIMARY KEY (repo, type)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE projection_incident (
+    key      TEXT PRIMARY KEY,       -- of the stream, / and id
+    repo     TEXT NOT NULL,
+    id       TEXT NOT NULL,
+    kind     TEXT NOT NULL,          -- environment, base
+    cause    TEXT NOT NULL,
+    standing TEXT NOT NULL,          -- open, testing, resuming, over, dismissed
+    live     INTEGER NOT NULL,       -- 1 while it takes members
+    opened   INTEGER NOT NULL,       -- ms
+    ended    INTEGER NOT NULL,       -- ms; 0: it is live
+    members  INTEGER NOT NULL,
+    on_hold  INTEGER NOT NULL,       -- of the members
+    reopened INTEGER NOT NULL,       -- how often
+    number   INTEGER NOT NULL,       -- of the issue, 0 if it has none
+    url      TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX projection_incident_list ON projection_incident (live DESC, opened DESC, key);
+CREATE INDEX projection_incident_repo ON projection_incident (repo, live DESC, opened DESC, key);
