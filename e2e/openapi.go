@@ -10,7 +10,7 @@ import (
 
 // requested finds the paths of GitHub's description that prism knows. A request to another one is
 // a violation: add it here if GitHub describes it.
-var requested = regexp.MustCompile(`^/(user|users/{username}|rate_limit|search/issues|repos/{owner}/{repo}|repos/{owner}/{repo}/branches/{branch})$` +
+var requested = regexp.MustCompile(`^/(user|users/{username}|rate_limit|search/issues|repos/{owner}/{repo}|repos/{owner}/{repo}/(branches|rules/branches)/{branch}|repos/{owner}/{repo}/rulesets/{ruleset_id})$` +
 	`|^/(app|apps|app-manifests|installation|user/installations)(/|$)` +
 	`|^/repos/{owner}/{repo}/(actions/(artifacts|jobs|runs|workflows)|assignees|check-runs|check-suites|collaborators|commits|compare|` +
 	`contents|dispatches|git|installation|issues|labels|pulls)(/|$)`)

@@ -220,10 +220,19 @@ func TestOutsideConclusions(t *testing.T) {
 			s.clean()
 		})
 	}
-	t.Run("a success without any report is unclear", func(t *testing.T) {
+	t.Run("a success without any report is told to the job at first, and is unclear from the second run on", func(t *testing.T) {
 		s := newStory(t, "")
-		res := s.outside(s.seen(Run{Conclusion: "success", Jobs: []Job{{Name: "unit", Log: "2026-03-01T10:00:00.1Z done\n"}}}), map[string]string{"reports": "*.xml"})
-		s.want(res, 1, map[string]string{"decision": "ESCALATE_UNCLEAR"})
+		ran := func() Result {
+			return s.outside(s.seen(Run{Conclusion: "success", Jobs: []Job{{Name: "unit", Log: "2026-03-01T10:00:00.1Z done\n"}},
+				Artifacts: []Artifact{{Name: "out", Files: map[string]string{"junit/report.json": passing}}}}), map[string]string{"reports": "*.xml"})
+		}
+		res := ran()
+		s.want(res, 1, map[string]string{"decision": "NONE"})
+		if !strings.Contains(res.Stdout, "out/junit/report.json looks like a report. Write `reports: out/junit/report.json`") || len(s.r.Issues(t)) != 0 {
+			t.Errorf("%d issues\n%s", len(s.r.Issues(t)), res.Stdout)
+		}
+		s.push()
+		s.want(ran(), 1, map[string]string{"decision": "ESCALATE_UNCLEAR"})
 		s.clean()
 	})
 	t.Run("a success without any report passes under require_report: false", func(t *testing.T) {

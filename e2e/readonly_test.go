@@ -25,7 +25,7 @@ func TestReadOnly(t *testing.T) {
 	for _, c := range []struct{ name, report, decision string }{
 		{"a failure", failing("TestAdd"), "RETRY"},
 		{"an environment failure", environment, "ESCALATE_ENV"},
-		{"a missing report", "", "ESCALATE_UNCLEAR"},
+		{"a missing report", "", "NONE"},
 		{"a pass", passing, "PASS"},
 	} {
 		t.Run(c.name+" under a read-only token is told in the job and posted nowhere", func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestReadOnly(t *testing.T) {
 			}
 			res := s.run(c.report, in)
 			s.want(res, 0, map[string]string{"decision": c.decision})
-			const do = "on: workflow_run"
+			const do = "add `checks: write`, `contents: write`, `issues: write`, `pull-requests: write` to `permissions:` of the job `unit`, or, for pull requests from forks, add a workflow `on: workflow_run`"
 			if n := strings.Count(res.Summary, do); n != 1 || !strings.Contains(res.Summary, c.decision) {
 				t.Errorf("the summary says what to do %d times:\n%s", n, res.Summary)
 			}
@@ -54,7 +54,7 @@ func TestReadOnly(t *testing.T) {
 					t.Errorf("written: %v", q)
 				}
 			}
-			if writes > 2 { // of the ledger, and of what people see
+			if writes > 4 { // the ledger once, and what people see: an issue, a comment, a check
 				t.Errorf("%d writes were tried:\n%s", writes, list(s.view))
 			}
 			if len(s.bot()) != 0 || len(s.r.Issues(t)) != 0 || len(s.r.CheckRuns(t, s.sha)) != 0 {
@@ -135,4 +135,26 @@ func TestWithoutContents(t *testing.T) {
 			s.clean()
 		})
 	}
+}
+
+// A token that lacks one permission: what needs others is posted, and an annotation names the
+// permission and the job, once.
+func TestMissingPermission(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "")
+	s.inside = true
+	s.view.Fault(Fault{Method: "POST", Path: regexp.MustCompile(`/issues$`), Times: -1, Status: 403, Body: `{"message":"Resource not accessible by integration","documentation_url":"https://docs.github.com/rest","status":"403"}`})
+	res := s.run(environment, nil)
+	s.want(res, 0, map[string]string{"decision": "ESCALATE_ENV"})
+	const told = "add `issues: write` to `permissions:` of the job `unit`"
+	if n := strings.Count(res.Stdout, told); n != 1 || !strings.Contains(res.Stdout, "::error title=Switchback::GitHub refused a part") {
+		t.Errorf("told %d times:\n%s", n, res.Stdout)
+	}
+	if strings.Count(res.Summary, told) != 1 {
+		t.Errorf("%s", res.Summary)
+	}
+	if len(s.bot()) != 1 || len(s.r.CheckRuns(t, s.sha)) != 1 || s.count("run") != 1 {
+		t.Errorf("%d comments, %d checks, %d runs recorded", len(s.bot()), len(s.r.CheckRuns(t, s.sha)), s.count("run"))
+	}
+	s.clean()
 }

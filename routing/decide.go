@@ -46,6 +46,7 @@ var rules = []rule{
 	{"environment", decideEnv},
 	{"timeout", decideTimeout},
 	{"criteria-unmet", decideUnmet},
+	{RuleReportsUnmatched, decideUnmatched},
 	{"unclear", decideUnclear},
 	{"same-commit", decideSameCommit},
 	{"limit-reached", decideLimit},
@@ -69,6 +70,9 @@ func Decide(c Case, v Verdict, p Policy, now time.Time) Decision {
 	}
 	return complete(s, escalate(KindUnclear, "no rule applies"), "no-rule") // unreachable: decideRetry takes all
 }
+
+// RuleReportsUnmatched is the rule of a first run of which no report was found where its globs look.
+const RuleReportsUnmatched = "reports-unmatched"
 
 // RuleNames returns the names of the rules in their order.
 func RuleNames() []string {

@@ -41,6 +41,20 @@ func decideUnmet(s input) (Decision, bool) {
 		s.m.Result == Pass
 }
 
+// decideUnmatched: where no run is known, globs that match nothing are a mistake in the set-up and no
+// finding about the work. The check says so; from the second run on it is unclear.
+func decideUnmatched(s input) (Decision, bool) {
+	if s.m.Result != Unclear || !s.m.Unmatched {
+		return Decision{}, false
+	}
+	for key, rs := range s.cp.Runs {
+		if key != s.v.Run.Key() && !rs.Awaits() {
+			return Decision{}, false
+		}
+	}
+	return none("%s", s.m.Reason), true
+}
+
 func decideUnclear(s input) (Decision, bool) {
 	fixable := s.m.Class.Fixable() || (s.m.Class == DesignMismatch && !s.p.EscalateOnDesign)
 	return escalate(KindUnclear, orElse(s.m.Reason, "the run does not say what failed")),

@@ -170,7 +170,7 @@ func effects(caseKey string, cp Checkpoint, d Decision, place int) []Effect {
 		out = append(out, mk(EffectIssue, string(d.Kind)), mk(EffectComment, ""), mk(EffectCheck, ""), mk(EffectLabel, ""))
 	case d.Again, d.Kind == KindPreExisting, d.Kind == KindRerun, d.Kind == KindIncident:
 		out = append(out, mk(EffectComment, ""), mk(EffectCheck, ""))
-	case d.Waits, d.Verdict.Result == Awaiting:
+	case d.Waits, d.Verdict.Result == Awaiting, d.Rule == RuleReportsUnmatched:
 		out = append(out, mk(EffectCheck, ""))
 	}
 	if (asksToAccept(cp) || noAnswer(cp)) && (d.Kind == KindRetry || d.Kind == KindPreExisting || d.Kind == KindRerun || d.Kind == KindIncident) {

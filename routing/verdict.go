@@ -77,6 +77,7 @@ type Verdict struct {
 	Dropped    int           `json:"dropped,omitempty"`  // failures beyond those
 	Cut        CutFailures   `json:"cut,omitempty"`      // names and fingerprints of those dropped, as far as they fit
 	Counts     Counts        `json:"counts"`
+	Unmatched  bool          `json:"unmatched,omitempty"` // no file matched the globs of its reports, and neither this checkpoint of its base nor a log says anything
 	Review     *ReviewResult `json:"review,omitempty"`    // set when the verdict is a review's
 	Head       string        `json:"head,omitempty"`      // head commit of the subject when analyzed, "" if unknown
 	Workflows  []string      `json:"workflows,omitempty"` // files of CI itself that the change touches, on a pass: it proves less

@@ -59,7 +59,7 @@ func Run(ctx context.Context, env Env) int {
 	}
 	code, err := s.run(ctx)
 	if err != nil {
-		s.say("error", err.Error())
+		s.say("error", err.Error()+s.remedy(err))
 		var bad *config.Error
 		if errors.As(err, &bad) {
 			return 2
@@ -69,6 +69,15 @@ func Run(ctx context.Context, env Env) int {
 	return code
 }
 
+// remedy completes an error message where a permission is missing.
+func (s *step) remedy(err error) string {
+	missing := github.MissingPermissions(err)
+	if len(missing) == 0 {
+		return ""
+	}
+	return "; " + s.reporter.grant(missing)
+}
+
 func newStep(env Env) (*step, error) {
 	in, err := readInputs(githubactions.New(githubactions.WithGetenv(env.Getenv), githubactions.WithWriter(env.Stdout)), env.Getenv)
 	if err != nil {
@@ -76,6 +85,9 @@ func newStep(env Env) (*step, error) {
 	}
 	s := &step{runner: runner{env}, in: in}
 	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if env.Getenv("GITHUB_REPOSITORY") == "" {
+		return nil, errors.New("GITHUB_REPOSITORY is not set; `switchback action` runs as a step of a workflow, where GitHub sets it")
+	}
 	repo, err := github.ParseRepo(env.Getenv("GITHUB_REPOSITORY"))
 	if err != nil {
 		return nil, fmt.Errorf("GITHUB_REPOSITORY: %w", err)
@@ -281,26 +293,9 @@ func ofCheckout(command, event string) bool {
 
 // configure reads the configuration: of the checkout, see ofCheckout, or of the default branch.
 func (s *step) configure(ctx context.Context, command string) error {
-	name := s.in.Config
-	if name == "" {
-		name = config.Path
-	}
-	var data []byte
-	var err error
-	switch {
-	case ofCheckout(command, s.event.Name):
-		data, err = os.ReadFile(s.path(name))
-		if errors.Is(err, os.ErrNotExist) && s.in.Config == "" {
-			err = nil
-		}
-	default:
-		data, err = s.deps.GitHub.Contents.Get(ctx, s.deps.Repo, name, "")
-		if errors.Is(err, github.ErrNotFound) && s.in.Config == "" {
-			err = nil
-		}
-	}
+	name, data, err := s.readConfig(ctx, command)
 	if err != nil {
-		return fmt.Errorf("reading the configuration: %w", err)
+		return err
 	}
 	c, err := config.Parse(name, data)
 	if err != nil && command != "replay" { // which may fix it
@@ -320,6 +315,36 @@ func (s *step) configure(ctx context.Context, command string) error {
 	s.deps.Options.PlanFile, s.deps.Options.PlanName = s.in.Ports.plan(c)
 	s.deps.Rules, err = analysis.Rules(c)
 	return err
+}
+
+// readConfig returns the path of the configuration and what it holds: nothing where none is named and
+// there is none.
+func (s *step) readConfig(ctx context.Context, command string) (name string, data []byte, err error) {
+	name = s.in.Config
+	switch {
+	case !ofCheckout(command, s.event.Name) && name == "":
+		if name, data, err = handler.ReadConfig(ctx, s.deps.GitHub, s.deps.Repo); errors.Is(err, github.ErrNotFound) {
+			err = nil
+		}
+	case !ofCheckout(command, s.event.Name):
+		data, err = s.deps.GitHub.Contents.Get(ctx, s.deps.Repo, name, "")
+	default:
+		if name == "" {
+			found, err := config.Find(os.DirFS(s.path(".")))
+			if err != nil || found == "" {
+				return config.Path, nil, err
+			}
+			name = found
+		}
+		data, err = os.ReadFile(s.path(name))
+	}
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, github.ErrNotFound) {
+		return name, nil, fmt.Errorf("there is no %s; check the input config, which is a path below the root of the repository", name)
+	}
+	if err != nil {
+		return name, nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	return name, data, nil
 }
 
 // mostReplayed is how many cases a replay reads: each is a request.

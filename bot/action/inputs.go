@@ -11,6 +11,7 @@ import (
 	githubactions "github.com/sethvargo/go-githubactions"
 
 	"github.com/switchback-ci/switchback/routing"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // Inputs are the inputs of the actions, and what an action.yml adds to them, read and checked.
@@ -102,6 +103,9 @@ func readInputs(a *githubactions.Action, getenv func(string) string) (Inputs, er
 	}
 	for _, f := range in.FailOn {
 		if f != "never" && failOnNames[f] == nil {
+			if near, ok := suggest.Close(f, slices.Sorted(maps.Keys(failOnNames))); ok {
+				return in, fmt.Errorf("input fail-on lists %q; did you mean %q?", f, near)
+			}
 			return in, fmt.Errorf("input fail-on lists %q; known are never, escalate, retry, design, env, timeout, unclear, max-retry, no-progress, suspect", f)
 		}
 	}
@@ -145,6 +149,9 @@ func (in Inputs) fails(d routing.Decision) bool {
 		return true
 	}
 	for _, f := range in.FailOn {
+		if d.Rule == routing.RuleReportsUnmatched && !d.Repeated && (f == "unclear" || f == "escalate") {
+			return true
+		}
 		for _, k := range failOnNames[f] {
 			if d.Kind == k && !d.Repeated {
 				return true

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,17 +14,44 @@ import (
 	"github.com/switchback-ci/switchback/bot/ctrf"
 	"github.com/switchback-ci/switchback/bot/handler"
 	"github.com/switchback-ci/switchback/bot/render"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/redact"
 	"github.com/switchback-ci/switchback/routing/survey"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
-// ReadOnlySentence says what to do about a read-only token.
-const ReadOnlySentence = "The token of this run may only read, so nothing was posted or recorded: give the job the permissions that the README lists, or, for pull requests from forks, add a workflow `on: workflow_run` that uses Switchback."
+// readOnlyText says what to do about a token that may write nothing.
+func (r *reporter) readOnlyText() string {
+	return "The token of this run may only read, so nothing was posted or recorded: " +
+		r.grant([]string{"checks: write", "contents: write", "issues: write", "pull-requests: write"}) +
+		", or, for pull requests from forks, add a workflow `on: workflow_run` that uses Switchback."
+}
 
-// UnrecordedSentence says what a token without contents: write costs.
-const UnrecordedSentence = "The token may not write the branch of the ledger, so this run is posted and not remembered: each failure counts as the first attempt, a green run does not update the comment, and nobody is called and no job is run again, because nothing would bound it. Give the job `contents: write` to change that."
+// unrecordedText says what a token without contents: write costs.
+func (r *reporter) unrecordedText() string {
+	return "The token may not write the branch of the ledger, so this run is posted and not remembered: each failure counts as the first attempt, a green run does not update the comment, and nobody is called and no job is run again, because nothing would bound it. To change that, " +
+		r.grant([]string{"contents: write"}) + "."
+}
+
+// missingText says what to do where GitHub refused a part of what was to be posted.
+func (r *reporter) missingText(missing []string) string {
+	return "GitHub refused a part of what this run posts; all else is posted. Please " + r.grant(missing) + "."
+}
+
+// grant asks for permissions, in the job that the step runs in.
+func (r *reporter) grant(permissions []string) string {
+	text := "add `" + strings.Join(permissions, "`, `") + "` to `permissions:`"
+	if job := r.Getenv("GITHUB_JOB"); job != "" {
+		text += " of the job `" + job + "`"
+	}
+	return text
+}
+
+// note is a text as a part of the job summary.
+func note(text string) markdown.Text {
+	return "\n> [!NOTE]\n> " + markdown.Prose(text) + "\n"
+}
 
 // reporter shows what the handlers did: log lines, annotations, outputs, the feedback file, the CTRF
 // report and the job summary.
@@ -73,12 +101,28 @@ func (r *reporter) Routed(t handler.Routed) error {
 	o, readOnly := t.Render, t.ReadOnly != nil
 	d, c := t.Decision, t.Case
 	fmt.Fprint(r.Stdout, inert(render.Text(c.Key+"/"+t.Checkpoint, d, o)))
-	if readOnly {
-		r.Warning(ReadOnlySentence)
-		r.annotate(render.Check(c, t.Checkpoint, t.Run.SHA, o))
+	switch first := len(c.Checkpoints[t.Checkpoint].Runs) <= 1; {
+	case d.Rule == routing.RuleReportsUnmatched && !d.Repeated:
+		r.say("error", d.Reason)
+	case t.Output.Unmatched != "" && first && !d.Repeated:
+		r.Warning(t.Output.Unmatched)
 	}
-	if t.Unrecorded {
-		r.Warning(UnrecordedSentence)
+	var notes []string
+	missing := slices.DeleteFunc(slices.Clone(t.Missing), func(p string) bool { return t.Unrecorded && p == "contents: write" })
+	switch {
+	case readOnly:
+		notes = append(notes, r.readOnlyText())
+		r.Warning(notes[0])
+	case t.Unrecorded:
+		notes = append(notes, r.unrecordedText())
+		r.Warning(notes[0])
+	}
+	if !readOnly && len(missing) > 0 {
+		notes = append(notes, r.missingText(missing))
+		r.say("error", notes[len(notes)-1])
+	}
+	if readOnly || slices.Contains(missing, "checks: write") {
+		r.annotate(render.Check(c, t.Checkpoint, t.Run.SHA, o))
 	}
 	outputs := map[string]string{
 		"decision": string(d.Kind), "iteration": strconv.Itoa(d.Iteration), "max-iterations": strconv.Itoa(d.Max),
@@ -98,17 +142,11 @@ func (r *reporter) Routed(t handler.Routed) error {
 	}
 	r.failed = r.in.fails(d) && !readOnly
 	text := render.Summary(c, t.Checkpoint, d, o)
-	if readOnly {
-		text += readOnlyNote
-	}
-	if t.Unrecorded {
-		text += "\n> [!NOTE]\n> " + UnrecordedSentence + "\n"
+	for _, n := range notes {
+		text += note(n)
 	}
 	return r.summary(text)
 }
-
-// readOnlyNote is ReadOnlySentence as a part of the job summary.
-const readOnlyNote = "\n> [!NOTE]\n> " + ReadOnlySentence + "\n"
 
 // Replayed implements handler.Reporter.
 func (r *reporter) Replayed(p handler.Replayed) error {
@@ -120,8 +158,8 @@ func (r *reporter) Replayed(p handler.Replayed) error {
 	case p.Comment == "":
 		return p.Err
 	case readOnly:
-		r.Warning(ReadOnlySentence)
-		return r.summary(p.Comment + readOnlyNote)
+		r.Warning(r.readOnlyText())
+		return r.summary(p.Comment + note(r.readOnlyText()))
 	}
 	return errors.Join(p.Err, r.summary(p.Comment))
 }

@@ -65,6 +65,7 @@ func (s *step) checkpointRun(ctx context.Context) (*handler.CheckpointRun, error
 	for _, name := range files {
 		t.Input.Sources = append(t.Input.Sources, analysis.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(s.path(name)) }})
 	}
+	t.Input.Nearby = func() analysis.Nearby { return nearby(get("GITHUB_WORKSPACE")) }
 	t.Input.ReadFile = func(p string) ([]byte, error) { return readBelow(get("GITHUB_WORKSPACE"), p) }
 	t.Input.Tree = diagnosis.NewTree(treeOf(get("GITHUB_WORKSPACE")))
 	return t, nil
@@ -101,7 +102,7 @@ func reportFiles(root string, globs []string) ([]string, error) {
 	for _, pattern := range globs {
 		p := filepath.ToSlash(pattern)
 		if !doublestar.ValidatePattern(p) {
-			return nil, fmt.Errorf("input reports: %q is no valid glob", pattern)
+			return nil, fmt.Errorf("input reports: %q is no valid glob; see that every [ and { is closed", pattern)
 		}
 		base, rest := ".", p
 		if filepath.IsAbs(pattern) {

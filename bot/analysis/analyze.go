@@ -35,9 +35,10 @@ type Source struct {
 // Input is what a run left behind.
 type Input struct {
 	Sources    []Source
-	Looked     []string // patterns that were looked for, shown when nothing was found
-	Format     string   // of all sources, "" or "auto" to detect
-	Conclusion string   // in GitHub's words, "" if unknown
+	Looked     []string      // globs of the reports, if any; sources that are no job's log are what they matched
+	Nearby     func() Nearby // what is there where they match nothing; may be nil
+	Format     string        // of all sources, "" or "auto" to detect
+	Conclusion string        // in GitHub's words, "" if unknown
 	Rules      *diagnosis.Rules
 	Criteria   config.Criteria
 	FailOn     routing.FailOn
@@ -77,6 +78,7 @@ type Output struct {
 	Names     []byte             // of all tests, where they are asked for
 	Ran       func() history.Ran // its tests with their names, put in order when they are asked for; nil if they cannot be
 	Report    *testreport.Report
+	Unmatched string // where Input.Looked matches nothing: says so, what looks like a report, and what to do
 }
 
 // Analyze reads all sources and says what the run said. What cannot be read is
@@ -92,7 +94,7 @@ func Analyze(in Input) (Output, error) {
 	if in.Checkpoint != "" {
 		in.Tests = inv
 	}
-	st := &state{in: in, rules: rules, col: col}
+	st := &state{in: in, rules: rules, col: col, unmatched: in.unmatched()}
 	for _, s := range in.Sources {
 		if err := st.read(s); err != nil {
 			return Output{}, err
@@ -121,7 +123,7 @@ func Analyze(in Input) (Output, error) {
 	var whole []byte
 	v.Inventory, whole = inv.packed(v)
 	v.Logs, v.Logged = inv.logged(st.begun, v)
-	out := Output{Verdict: v, Diagnosis: diag, Inventory: whole, Names: inv.packedNames(), Report: rep}
+	out := Output{Verdict: v, Diagnosis: diag, Inventory: whole, Names: inv.packedNames(), Report: rep, Unmatched: st.unmatched}
 	if in.Checkpoint != "" && (v.Result == routing.Pass || v.Result == routing.Fail) { // what failed may be in quarantine
 		out.Ran = sync.OnceValue(func() history.Ran { return inv.ran(v) })
 	}
@@ -142,7 +144,8 @@ type state struct {
 	notes  []string
 	review *routing.ReviewResult
 
-	failing bool // a test that failed was read
+	failing   bool   // a test that failed was read
+	unmatched string // see Output
 }
 
 func (st *state) read(s Source) error {
@@ -244,6 +247,16 @@ func (st *state) verdict(rep *testreport.Report, d diagnosis.Diagnosis) routing.
 		v.Dropped = max(0, rep.Counts.Failed-n)
 	}
 	st.missing(&v, rep)
+	if st.unmatched != "" && v.Result == routing.Unclear && len(v.Failures)+len(st.unread) == 0 && st.ended() == "" {
+		v.Unmatched = true
+		if st.found > 0 {
+			said := "the log says nothing of tests"
+			if st.in.Conclusion != "success" && v.Reason != "" {
+				said = v.Reason
+			}
+			v.Reason = said + ", and no report was found (looked for " + strings.Join(st.in.Looked, ", ") + "): " + st.unmatched
+		}
+	}
 	if v.Result == routing.Pass {
 		v.Unmet = st.in.Criteria.Unmet(v.Counts)
 	}
@@ -267,8 +280,8 @@ func (st *state) missing(v *routing.Verdict, rep *testreport.Report) {
 		v.Reason = st.ended() + "no report could be read: " + strings.Join(st.unread, "; ")
 	case nothing:
 		v.Reason = st.ended() + "no test report was found"
-		if len(st.in.Looked) > 0 {
-			v.Reason += " (looked for " + strings.Join(st.in.Looked, ", ") + ")"
+		if st.unmatched != "" {
+			v.Reason += " (looked for " + strings.Join(st.in.Looked, ", ") + "): " + st.unmatched
 		}
 	case len(st.unread) > 0 && v.Result == routing.Pass:
 		v.Reason = "what could be read passed, but " + strings.Join(st.unread, "; ")

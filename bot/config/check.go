@@ -189,7 +189,7 @@ func (c checker) rules(rules []Rule) {
 
 func (c checker) limit(path []any, n *int) {
 	if n != nil && (*n < 0 || *n > routing.HardCap) {
-		c.add(path, "max_iterations is %d; it must be 0 (return for a fix nothing) to %d", *n, routing.HardCap)
+		c.add(path, "max_iterations is %d; it must be 0 (return nothing for a fix) to %d", *n, routing.HardCap)
 	}
 }
 

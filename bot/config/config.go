@@ -3,6 +3,8 @@
 package config
 
 import (
+	"errors"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +15,29 @@ import (
 	"github.com/switchback-ci/switchback/routing/escalation"
 )
 
-// Path is the path of the configuration in a repository.
-const Path = ".github/switchback.yml"
+// Path is the path of the configuration in a repository. OtherPath is read where that is not there.
+const (
+	Path      = ".github/switchback.yml"
+	OtherPath = ".github/switchback.yaml"
+)
+
+// Find returns the path of the configuration in a checkout, "" if it has none. Of two files neither
+// is read: who edits one does not see that the other counts.
+func Find(checkout fs.FS) (string, error) {
+	found := ""
+	for _, name := range []string{Path, OtherPath} {
+		switch _, err := fs.Stat(checkout, name); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return "", err
+		case found != "":
+			return "", &Error{[]Problem{{File: OtherPath, Message: "there is also " + Path + ", and only one of the two can count; merge them into " + Path + " and delete this one"}}}
+		default:
+			found = name
+		}
+	}
+	return found, nil
+}
 
 // File is the configuration as written. A nil pointer means that the key is
 // absent and the default applies.

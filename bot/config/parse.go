@@ -168,6 +168,9 @@ func (d document) decodeError(err error) {
 	var te *yaml.TypeError
 	if !errors.As(err, &te) {
 		msg := strings.TrimPrefix(err.Error(), "yaml: ")
+		if strings.HasSuffix(msg, "cannot start any token") {
+			msg += "; if it is a tab, indent with blanks"
+		}
 		if m := typeErrorRE.FindStringSubmatch(msg); m != nil {
 			n, _ := strconv.Atoi(m[1])
 			d.problems.add(n, "not valid YAML: %s", m[2])

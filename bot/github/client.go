@@ -93,7 +93,7 @@ func New(o Options) (*Client, error) {
 	o.BaseURL = strings.TrimRight(cmp.Or(o.BaseURL, DefaultURL), "/") + "/"
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("github: %q is not the address of an API", o.BaseURL)
+		return nil, fmt.Errorf("%q is not the address of GitHub's API; set GITHUB_API_URL to one such as %s", strings.TrimSuffix(o.BaseURL, "/"), DefaultURL)
 	}
 	o = withDefaults(o)
 	redact.Hide(o.Token)
@@ -179,7 +179,7 @@ var repoName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9
 func ParseRepo(s string) (Repo, error) {
 	m := repoName.FindStringSubmatch(s)
 	if m == nil || m[2] == "." || m[2] == ".." {
-		return Repo{}, fmt.Errorf("github: %q is not owner/name", s)
+		return Repo{}, fmt.Errorf("%q is not the name of a repository; write it as OWNER/NAME", s)
 	}
 	return Repo{m[1], m[2]}, nil
 }

@@ -35,6 +35,7 @@ type Error struct {
 	Status    int           // of the answer, 0 if there was none
 	Op        string        // what was wanted
 	Message   string        // redacted
+	Missing   string        // permission that the token lacks, as a workflow writes it, such as "issues: write"; "" if unknown
 
 	err error
 }
@@ -115,7 +116,7 @@ func answered(op string, r *github.ErrorResponse) *Error {
 	read := r.Response.Request != nil && !writes(r.Response.Request.Method)
 	switch s := r.Response.StatusCode; {
 	case s == http.StatusForbidden && strings.Contains(r.Message, "Resource not accessible by"):
-		e.Kind, e.err = advice.Blocked, ErrReadOnly
+		e.Kind, e.err, e.Missing = advice.Blocked, ErrReadOnly, missingPermission(r.Response)
 	case s == http.StatusForbidden && strings.Contains(r.Message, "installation has been suspended"):
 		e.Kind, e.err = advice.Blocked, ErrSuspended // the token was made before
 	case s == http.StatusForbidden && strings.Contains(r.Message, "was archived so is read-only"):

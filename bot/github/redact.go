@@ -8,7 +8,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/truncate"
 )
 
-// tidy makes one line of at most 500 characters of text that came from elsewhere, without secrets.
+// tidy makes one line of at most 4000 characters of text that came from elsewhere, without secrets.
 func tidy(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
@@ -16,7 +16,7 @@ func tidy(text string) string {
 		}
 		return r
 	}, redact.Message(text))
-	return truncate.Runes(strings.Join(strings.Fields(text), " "), 500, truncate.Ellipsis)
+	return truncate.Runes(strings.Join(strings.Fields(text), " "), 4000, truncate.Ellipsis)
 }
 
 // cut shortens s to at most n bytes without splitting a rune, and says so.

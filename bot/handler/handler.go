@@ -87,6 +87,20 @@ type Options struct {
 	Resume   string // workflow that continues a build, "" for the one that began it
 }
 
+// ReadConfig reads the configuration on the default branch of a repository, and returns its path:
+// config.Path, or config.OtherPath where that is not there. Without either the error is
+// github.ErrNotFound, and the path is config.Path.
+func ReadConfig(ctx context.Context, gh *github.Client, r github.Repo) (name string, data []byte, err error) {
+	data, err = gh.Contents.Get(ctx, r, config.Path, "")
+	if !errors.Is(err, github.ErrNotFound) {
+		return config.Path, data, err
+	}
+	if other, e := gh.Contents.Get(ctx, r, config.OtherPath, ""); !errors.Is(e, github.ErrNotFound) {
+		return config.OtherPath, other, e
+	}
+	return config.Path, nil, err
+}
+
 // PlanOf returns where the plan of a configuration is, and its name in the ledger.
 func PlanOf(c config.File) (file, name string) { return c.PlanPath(), planfile.Name(c.PlanPath()) }
 

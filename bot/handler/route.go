@@ -37,6 +37,10 @@ type Routed struct {
 	Case     routing.Case   // with the decision
 	Render   render.Options // of texts about the run
 	ReadOnly error          // why nothing was recorded or posted: GitHub refuses writes; nil if it does not
+	// Missing are the permissions for want of which something was not posted or recorded, such as
+	// "issues: write", and Refused is the error that says so. All else was.
+	Missing []string
+	Refused error
 	// Unrecorded says that the decision was posted and not recorded: the token may not write the
 	// ledger's branch. The next run does not know of it.
 	Unrecorded bool
@@ -82,6 +86,9 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	if err != nil {
 		return err
 	}
+	if v.Unmatched, err = firstUnmatched(ctx, d, t, v); err != nil {
+		return err
+	}
 	if v, err = withRegister(ctx, d, base, v); err != nil {
 		return err
 	}
@@ -104,11 +111,15 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	case err != nil && !ReadOnly(err):
 		return fmt.Errorf("recording the decision: %w", err)
 	case err != nil:
-		rec, err := unrecorded(ctx, d, t, v, line.Compare)
-		if err != nil && !ReadOnly(err) {
-			return err
+		rec, posted, refused := unrecorded(ctx, d, t, v, line.Compare)
+		if refused != nil && !ReadOnly(refused) {
+			return refused
 		}
-		r.Decision, r.Case, r.ReadOnly, r.Unrecorded = rec.Decision, rec.Case, err, err == nil
+		r.Decision, r.Case, r.Unrecorded = rec.Decision, rec.Case, refused == nil || posted
+		if !r.Unrecorded {
+			r.ReadOnly = refused
+		}
+		r.Missing = github.MissingPermissions(errors.Join(err, refused))
 	default:
 		if !rec.Decision.Repeated {
 			d.Metrics.Decided(rec.Decision, v.Class)
@@ -117,13 +128,18 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 			break
 		}
 		if r.Case, stuck = line.Apply(ctx, rec); ReadOnly(stuck) {
-			r.ReadOnly, stuck = stuck, nil
+			if r.Missing = github.MissingPermissions(stuck); len(r.Missing) > 0 {
+				r.Refused = stuck
+			} else {
+				r.ReadOnly = stuck
+			}
+			stuck = nil
 		}
 	}
 	if err := d.Reporter.Routed(r); err != nil {
 		return err
 	}
-	if r.ReadOnly != nil || r.Unrecorded {
+	if r.ReadOnly != nil || r.Unrecorded || len(r.Missing) > 0 {
 		return stuck
 	}
 	if t.Subject.Group() {
@@ -136,6 +152,19 @@ func Route(ctx context.Context, d Deps, t CheckpointRun) error {
 	return errors.Join(stuck, base.resume(ctx, d, r.Case))
 }
 
+// firstUnmatched reports whether no report of a run was found, and none is known to have been found
+// before: a base whose runs are recorded shows that the globs are right.
+func firstUnmatched(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict) (bool, error) {
+	if !v.Unmatched || t.Subject.Group() || t.Subject.Base == "" {
+		return v.Unmatched && !t.Subject.Group(), nil
+	}
+	c, err := load(ctx, d, effect.Subject{Branch: t.Subject.Base}.Key(d.Repo))
+	if _, err := permanent(err); err != nil {
+		return false, err
+	}
+	return len(c.Checkpoints[t.Checkpoint].Runs) == 0, nil
+}
+
 // ReadOnly reports whether GitHub refused the request of err because the token may not write. The
 // ledger's errors are those of the client below github.Hub.
 func ReadOnly(err error) bool {
@@ -144,38 +173,41 @@ func ReadOnly(err error) bool {
 
 // unrecorded decides on a run that cannot be recorded, and posts the decision. What ran before is
 // known as far as it was recorded. Nothing is called or started: without a record, nothing would
-// bound how often. An error that ReadOnly reports leaves the decision valid, and nothing posted.
-func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict, compare func(context.Context, routing.Case, routing.Verdict) (routing.Verdict, error)) (pipeline.Recorded, error) {
+// bound how often. An error that ReadOnly reports leaves the decision valid; posted says whether
+// anything of it was posted all the same.
+func unrecorded(ctx context.Context, d Deps, t CheckpointRun, v routing.Verdict, compare func(context.Context, routing.Case, routing.Verdict) (routing.Verdict, error)) (rec pipeline.Recorded, posted bool, err error) {
 	key := t.Subject.Key(d.Repo)
 	events, _, err := d.Ledger.Load(ctx, key)
 	if err != nil {
-		return pipeline.Recorded{}, err
+		return rec, false, err
 	}
 	memory := &ledger.Memory{}
 	if _, err := memory.Append(ctx, key, "", events); err != nil {
-		return pipeline.Recorded{}, err
+		return rec, false, err
 	}
 	d.Ledger, d.Config.Handoff = memory, config.Handoffs{}
-	line := newLine(d, t.Subject, &posts{Effector: d.Effects(t.Subject, t.Run.URL)})
+	only := &posts{Effector: d.Effects(t.Subject, t.Run.URL), fork: t.Subject.Fork}
+	line := newLine(d, t.Subject, only)
 	line.Compare = compare
-	rec, err := line.Record(ctx, key, v, policies(d, t.Subject))
-	if err != nil {
-		return rec, fmt.Errorf("deciding: %w", err)
+	if rec, err = line.Record(ctx, key, v, policies(d, t.Subject)); err != nil {
+		return rec, false, fmt.Errorf("deciding: %w", err)
 	}
 	c, err := line.Apply(ctx, rec)
-	if err == nil {
+	if err == nil || only.posted {
 		rec.Case = c
 	}
-	return rec, err
+	return rec, only.posted, err
 }
 
 // posts applies the effects that show a decision, and takes all others as done. None of them is
-// fresh: a run that was not recorded may have applied it. Once GitHub has refused one, it asks for no
-// other: the token of a pull request from a fork may write nothing.
+// fresh: a run that was not recorded may have applied it. Once GitHub has refused one for a fork, it
+// asks for no other: the token of a pull request from there may write nothing.
 type posts struct {
 	pipeline.Effector
+	fork    bool
 	mu      sync.Mutex
 	refused error
+	posted  bool
 }
 
 // Do implements pipeline.Effector.
@@ -187,13 +219,14 @@ func (p *posts) Do(ctx context.Context, c routing.Case, e routing.Effect, _ bool
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.refused != nil {
+	if p.fork && p.refused != nil {
 		return "", p.refused
 	}
 	ref, err := p.Effector.Do(ctx, c, e, false)
 	if ReadOnly(err) {
 		p.refused = err
 	}
+	p.posted = p.posted || err == nil && ref != ""
 	return ref, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,9 +78,11 @@ func (h workflowRun) read(ctx context.Context, e WorkflowRun, dir string) (*Chec
 	if t.Input.Conclusion == analysis.AwaitsApproval {
 		return t, nil // no job of it has begun
 	}
-	if err := h.sources(ctx, live, t, dir); err != nil {
+	var held names
+	if err := h.sources(ctx, live, t, dir, &held); err != nil {
 		return nil, err
 	}
+	t.Input.Nearby = held.nearby
 	t.Input.ReadFile = readAtMost(5, func(p string) ([]byte, error) { return h.GitHub.Contents.Get(ctx, h.headRepo(live), p, live.HeadSHA) })
 	if t.Input.Conclusion != "success" {
 		t.Input.Tree = h.tree(ctx, live)
@@ -141,9 +144,9 @@ func (h workflowRun) pullRequest(ctx context.Context, r github.WorkflowRun) (git
 
 // sources adds the reports in the run's artifacts, and the logs of its jobs where no artifact
 // holds a report: of those that failed, or of all if the run is green.
-func (h workflowRun) sources(ctx context.Context, r github.WorkflowRun, t *CheckpointRun, dir string) error {
+func (h workflowRun) sources(ctx context.Context, r github.WorkflowRun, t *CheckpointRun, dir string, held *names) error {
 	if len(h.Options.Reports) > 0 {
-		if err := h.artifacts(ctx, r, t, dir); err != nil {
+		if err := h.artifacts(ctx, r, t, dir, held); err != nil {
 			return err
 		}
 	}
@@ -172,7 +175,7 @@ func (h workflowRun) sources(ctx context.Context, r github.WorkflowRun, t *Check
 
 // artifacts adds the matching files of all artifacts, whose archives are kept in dir. A path is
 // matched as it is in the artifact, and below the artifact's name.
-func (h workflowRun) artifacts(ctx context.Context, r github.WorkflowRun, t *CheckpointRun, dir string) error {
+func (h workflowRun) artifacts(ctx context.Context, r github.WorkflowRun, t *CheckpointRun, dir string, held *names) error {
 	arts, err := h.GitHub.Artifacts.List(ctx, h.Repo, r.ID)
 	if err != nil {
 		return err
@@ -180,6 +183,7 @@ func (h workflowRun) artifacts(ctx context.Context, r github.WorkflowRun, t *Che
 	archives := h.GitHub.Artifacts.Archives(h.Repo, dir)
 	for _, a := range github.Newest(arts) {
 		files, err := archives.Open(ctx, a, func(name string) bool {
+			held.add(a.Name + "/" + name)
 			return matches(h.Options.Reports, name) || matches(h.Options.Reports, a.Name+"/"+name)
 		})
 		if err != nil {
@@ -191,6 +195,30 @@ func (h workflowRun) artifacts(ctx context.Context, r github.WorkflowRun, t *Che
 		}
 	}
 	return nil
+}
+
+// names are the files of a run's artifacts, below the names of those.
+type names struct{ reports, others []string }
+
+// mostNames is how many names of a kind are kept.
+const mostNames = 100
+
+func (n *names) add(name string) {
+	to := &n.others
+	if analysis.NamedLikeReport(name) {
+		to = &n.reports
+	}
+	if len(*to) < mostNames {
+		*to = append(*to, name)
+	}
+}
+
+// nearby says what the artifacts hold.
+func (n *names) nearby() analysis.Nearby {
+	slices.Sort(n.reports)
+	slices.Sort(n.others)
+	return analysis.Nearby{Place: "the run's artifacts", Reports: n.reports, Others: n.others,
+		Remedy: "Let the job that runs the tests upload their report with actions/upload-artifact and `if: always()`, and name the file in `reports`"}
 }
 
 // matches reports whether one of the globs matches a path.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -68,6 +69,9 @@ type file struct {
 	Endpoints []yaml.Node `yaml:"endpoints"`
 }
 
+// unknownKey finds a key of the file that it does not have in the decoder's error.
+var unknownKey = regexp.MustCompile(`line (\d+): field (\S+) not found in type notify\.file`)
+
 // Read reads a file of endpoints. Addresses and secrets come from getenv. An error names the file,
 // the line and the remedy.
 func Read(name string, getenv func(string) string) ([]Endpoint, error) {
@@ -79,7 +83,11 @@ func Read(name string, getenv func(string) string) ([]Endpoint, error) {
 	dec.KnownFields(true)
 	var f file
 	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		var root yaml.Node
+		if m := unknownKey.FindStringSubmatch(err.Error()); m != nil && yaml.Unmarshal(data, &root) == nil {
+			return nil, fmt.Errorf("%s:%s: unknown key %q; the file holds a list below the key endpoints", name, m[1], m[2])
+		}
+		return nil, fmt.Errorf("%s: %s", name, strings.Join(strings.Fields(err.Error()), " "))
 	}
 	var out []Endpoint
 	var wrong []error

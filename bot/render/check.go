@@ -149,6 +149,9 @@ func undecided(cp routing.Checkpoint, sha string, o Options) CheckRun {
 			if p.Result == routing.Awaiting {
 				r.Title = o.Language.Plain("check.awaiting")
 			}
+			if rs.Decision.Rule == routing.RuleReportsUnmatched {
+				r.Conclusion, r.Title = "action_required", o.Language.Plain("check.unmatched")
+			}
 			if p.Result == routing.Fail || p.Result == routing.TimedOut {
 				r.Conclusion = "failure"
 				r.Annotations = append(r.Annotations, annotations(o.verdict(p).Failures)...)

@@ -40,6 +40,7 @@ type contexts struct {
 // cachedConfig is the configuration on the default branch of a repository, as it was read last.
 type cachedConfig struct {
 	config config.File
+	file   string    // its path
 	acts   bool      // the App acts in the repository, not the Action
 	read   time.Time // when reading it began
 	until  time.Time
@@ -221,11 +222,13 @@ func (o *repoContext) readConfig(ctx context.Context, r queue.Repository, came t
 		return nil
 	}
 	p.read = now
-	data, err := o.gh.Contents.Get(ctx, o.repo, config.Path, "")
+	var data []byte
+	var err error
+	p.file, data, err = handler.ReadConfig(ctx, o.gh, o.repo)
 	if err = o.gh.Repositories.Absent(ctx, o.repo, err); err != nil && (errors.Is(err, github.ErrAbsent) || !errors.Is(err, github.ErrNotFound)) {
 		return err
 	}
-	if p.config, err = config.Parse(config.Path, data); err != nil {
+	if p.config, err = config.Parse(p.file, data); err != nil {
 		return err
 	}
 	p.acts = p.config.Acts != config.ActsAction
@@ -256,7 +259,7 @@ func (o *repoContext) deps(d delivery, wait *waiter, log *slog.Logger) (handler.
 		Process:       "app " + o.installations.process + " delivery " + d.ID, LeaseTTL: o.leaseTTL, Now: time.Now, Log: log,
 		Reporter: reporter{log}, Goals: handler.NoGoals{}, Metrics: o.metrics, Waiter: wait, Builds: handler.ServedBuilds{}, Plans: &o.plans, Baselines: &o.baselines, MergeBases: &o.bases, Changes: &o.changes,
 		Options: handler.Options{
-			Reports: o.config.Reports, Workflows: o.config.Workflows, ConfigFile: config.Path, AppID: o.appID, Replayed: mostReplayed,
+			Reports: o.config.Reports, Workflows: o.config.Workflows, ConfigFile: o.file, AppID: o.appID, Replayed: mostReplayed,
 			PlanFile: planFile, PlanName: planName,
 		},
 	}, err

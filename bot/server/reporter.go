@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -25,7 +26,7 @@ func (r reporter) Warning(text string) { r.log.Warn(text) }
 func (reporter) Tests() analysis.Tests { return nil }
 
 // Routed implements handler.Reporter. The App needs to write: the delivery is handled again once it may.
-func (reporter) Routed(r handler.Routed) error { return r.ReadOnly }
+func (reporter) Routed(r handler.Routed) error { return cmp.Or(r.ReadOnly, r.Refused) }
 
 // Replayed implements handler.Reporter.
 func (reporter) Replayed(r handler.Replayed) error { return r.Err }

@@ -49,6 +49,7 @@ var ruleTexts = map[string]string{
 	"environment":         "The machine, the network or the like failed: no fix attempt is counted, an escalation is opened.",
 	"timeout":             "Time ran out: returned for a fix while attempts are left, then an escalation is opened.",
 	"criteria-unmet":      "The run is green but does not meet its criteria, so it is unclear.",
+	"reports-unmatched":   "No file matched the globs of the reports of a first run: the check says what to write, and nothing is opened.",
 	"unclear":             "There is no evidence for any class: an escalation is opened.",
 	"same-commit":         "The commit was returned for a fix already; the fix attempt is updated.",
 	"waits-for-approval":  "The run waits for a maintainer to approve it: nothing is decided before its result.",

@@ -71,6 +71,9 @@ func actionOnCase(s streams, f *caseFlags, spec answers.Spec) *cobra.Command {
 		if f.key == "" {
 			return usage("--case is missing; name the case, such as acme/app#12")
 		}
+		if !caseRef.MatchString(f.key) {
+			return notACase("--case", f.key)
+		}
 		cmd := spec.Command()
 		for flag, value := range values {
 			if err := flag.Set(&cmd, *value); err != nil {
@@ -84,6 +87,13 @@ func actionOnCase(s streams, f *caseFlags, spec answers.Spec) *cobra.Command {
 		led, err := openExisting(c.Context(), f.ledger)
 		if err != nil {
 			return err
+		}
+		known, err := ledger.Case(led, f.key).Load(c.Context())
+		if err != nil {
+			return failed(err)
+		}
+		if len(known.Checkpoints) == 0 {
+			return failed(noCase(f.key, f.ledger))
 		}
 		e := cmd.Event(f.checkpoint)
 		e.By = f.by

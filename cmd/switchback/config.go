@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -20,9 +22,14 @@ func configCommand(s streams) *cobra.Command {
 		Short: "Validate a configuration, by default " + config.Path,
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			name := config.Path
-			if len(args) == 1 {
+			name, err := config.Find(os.DirFS("."))
+			switch {
+			case len(args) == 1:
 				name = args[0]
+			case err != nil:
+				return failed(err)
+			case name == "":
+				return failed(fmt.Errorf("there is no %s here; go to the root of the repository, name the file, or make one with `switchback init`", config.Path))
 			}
 			f, err := loadConfig(name)
 			if err != nil {
@@ -62,7 +69,12 @@ func configCommand(s streams) *cobra.Command {
 
 func loadConfig(name string) (config.File, error) {
 	data, err := os.ReadFile(name)
-	if err != nil {
+	switch st, e := os.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return config.File{}, failed(noFile(name))
+	case e == nil && st.IsDir():
+		return config.File{}, failed(fmt.Errorf("%s is a folder; name the configuration file", name))
+	case err != nil:
 		return config.File{}, failed(err)
 	}
 	f, err := config.Parse(name, data)

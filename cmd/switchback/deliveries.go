@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -83,6 +85,9 @@ func onLine(s string) string {
 
 func withStore(c *cobra.Command, getenv func(string) string, do func(*queue.Store) error) error {
 	d, err := server.OpenStore(c.Context(), given(c.Flags()), getenv)
+	if errors.Is(err, fs.ErrNotExist) {
+		return failed(fmt.Errorf("%w; name the data directory of the server with --data, or its database with --database-url", err))
+	}
 	if err != nil {
 		return failed(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
 	"github.com/switchback-ci/switchback/routing/redact"
+	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
 // diagnosisJSON is what `diagnose -o json` prints. Other tools rely on its keys.
@@ -47,6 +48,7 @@ type counts struct {
 
 func diagnoseCommand(s streams) *cobra.Command {
 	var output, conclusion, cfg, format, baseline string
+	var exitCode bool
 	c := &cobra.Command{
 		Use:   "diagnose [flags] FILE…|-",
 		Short: "Diagnose why a run failed",
@@ -60,8 +62,11 @@ func diagnoseCommand(s streams) *cobra.Command {
 			if err := oneOf("-o", output, "json", "text"); err != nil {
 				return err
 			}
-			if !knownConclusion(conclusion) {
-				return usage("--conclusion is %q; known are %s", conclusion, strings.Join(conclusions, ", "))
+			if err := checkConclusion(conclusion); err != nil {
+				return err
+			}
+			if err := checkFormat(format); err != nil {
+				return err
 			}
 			if err := exist(s, args); err != nil {
 				return usage("%w", err)
@@ -85,15 +90,46 @@ func diagnoseCommand(s streams) *cobra.Command {
 			if err != nil {
 				return usage("%w", err)
 			}
-			return printDiagnosis(s, output, out)
+			if out.Verdict.Counts.Tests == 0 && len(out.Verdict.Failures) == 0 {
+				if err := checkReadAs(s, format, args); err != nil {
+					return err
+				}
+			}
+			if err := printDiagnosis(s, output, out); err != nil || !exitCode || out.Verdict.Result == routing.Pass {
+				return err
+			}
+			return &exitError{code: 1}
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "json", "json or text")
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 unless the run passed")
 	c.Flags().StringVar(&conclusion, "conclusion", "", "the run's conclusion as GitHub names it, if it is known")
 	c.Flags().StringVar(&cfg, "config", "", "a configuration file with rules of its own")
 	c.Flags().StringVar(&format, "format", "auto", "the format of the input; see switchback parse --help")
 	c.Flags().StringVar(&baseline, "baseline", "", "the log of a run of the same job that passed, a `FILE`: lines that it has too rank lower")
 	return c
+}
+
+// checkReadAs refuses files of another format than the one that was asked for.
+func checkReadAs(s streams, format string, files []string) error {
+	if format == "auto" {
+		return nil
+	}
+	for _, f := range files {
+		if f == "-" {
+			continue // it has been read
+		}
+		r, err := open(s, f)
+		if err != nil {
+			return usage("%w", err)
+		}
+		info, err := testreport.Read(r, testreport.Options{Format: format}, testreport.NewCollector(testreport.Limits{}))
+		_ = r.Close()
+		if err := ofFormat(s, format, f, info.Formats, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func printDiagnosis(s streams, output string, o analysis.Output) error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -541,8 +542,10 @@ func (f *feedbackFlags) book(ctx context.Context, led ledger.Ledger) (requests.S
 
 // readPlan returns the graph of a plan: ports, or a JSON file of nodes.
 func readPlan(name string) (feedback.Graph, error) {
-	if _, err := os.Stat(name); err != nil {
-		return nil, fmt.Errorf("the plan: %w; name the plan with --plan", err)
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no plan at %s; name it with --plan", name)
+	} else if err != nil {
+		return nil, fmt.Errorf("the plan: %w", err)
 	}
 	if strings.EqualFold(filepath.Ext(name), ".json") {
 		return readNodes(name)

@@ -233,7 +233,7 @@ func TestFeedbackCommands(t *testing.T) {
 			{2, `--status is "lost"; it must be one of queued`, []string{"feedback", "list", "--ledger", d.led, "--status", "lost"}},
 			{2, `--type is "X"; it must be one of FIX_REQUEST`, []string{"feedback", "list", "--ledger", d.led, "--type", "X"}},
 			{2, "cannot be combined", []string{"feedback", "send", "--ledger", d.led, "--plan", d.plan, "--to", "x", "-"}},
-			{1, "name the plan with --plan", []string{"feedback", "send", "--ledger", d.led, "--plan", d.plan + "x", "--message", "x"}},
+			{1, "name it with --plan", []string{"feedback", "send", "--ledger", d.led, "--plan", d.plan + "x", "--message", "x"}},
 			{1, "name it with --ledger", []string{"feedback", "stats", "--ledger", d.led + "x"}},
 			{1, "there is no such feedback", []string{"feedback", "answer", "--ledger", d.led, "FB-9", "--text", "x"}},
 			{1, "is queued", []string{"feedback", "done", "--ledger", d.led, "--plan", d.plan, "FB-001"}},

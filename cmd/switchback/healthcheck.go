@@ -56,7 +56,7 @@ func health(ctx context.Context, listen, path string) (at string, err error) {
 	}
 	res, err := to.RoundTrip(req)
 	if err != nil {
-		return at, fmt.Errorf("%s does not answer: %w", at, err)
+		return at, fmt.Errorf("%s does not answer: %w; is `switchback serve` running, and does it --listen there?", at, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {

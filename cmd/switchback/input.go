@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/switchback-ci/switchback/bot/analysis"
 )
@@ -55,6 +59,9 @@ func exist(s streams, files []string) error {
 			continue
 		}
 		r, err := os.Open(f)
+		if errors.Is(err, fs.ErrNotExist) {
+			return noFile(f)
+		}
 		if err != nil {
 			return err
 		}
@@ -68,6 +75,14 @@ func exist(s streams, files []string) error {
 		}
 	}
 	return nil
+}
+
+// noFile is the error of a file that is not there.
+func noFile(name string) error {
+	if filepath.IsAbs(name) {
+		return fmt.Errorf("there is no file %s; check the path", name)
+	}
+	return fmt.Errorf("there is no file %s here; check the path, which is relative to the working directory", name)
 }
 
 var errIsDir = errIsDirectory{}

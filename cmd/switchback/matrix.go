@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchback-ci/switchback/bot/config"
 	"github.com/switchback-ci/switchback/bot/plans"
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/routing/plan"
@@ -74,13 +73,7 @@ a directory or a file, by default ports.path of the configuration.`,
 // loadPlan reads the plan that the arguments or else the configuration name, and returns it with its
 // settings and its path.
 func loadPlan(cfg string, args []string) (plan.Plan, plan.Settings, string, error) {
-	var f config.File
-	var err error
-	if cfg != "" {
-		f, err = loadConfig(cfg)
-	} else if _, statErr := os.Stat(config.Path); statErr == nil {
-		f, err = loadConfig(config.Path)
-	}
+	f, err := configOr(cfg)
 	if err != nil {
 		return plan.Plan{}, plan.Settings{}, "", err
 	}
@@ -108,6 +101,9 @@ func loadState(s streams, name string) (plan.State, error) {
 	}
 	in := s.in
 	if name != "-" {
+		if err := exist(s, []string{name}); err != nil {
+			return st, failed(fmt.Errorf("--state: %w", err))
+		}
 		f, err := os.Open(name)
 		if err != nil {
 			return st, failed(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 
@@ -26,7 +27,9 @@ func openLedger(ctx context.Context, where string) (ledger.Ledger, error) {
 // history.
 func openExisting(ctx context.Context, where string) (ledger.Ledger, error) {
 	if !sqlledger.Names(where) {
-		if _, err := os.Stat(where); err != nil {
+		if _, err := os.Stat(where); errors.Is(err, fs.ErrNotExist) {
+			return nil, failed(fmt.Errorf("there is no ledger at %s; name it with --ledger", where))
+		} else if err != nil {
 			return nil, failed(fmt.Errorf("the ledger: %w; name it with --ledger", err))
 		}
 	}

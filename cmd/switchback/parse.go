@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/ctrf"
 	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing/diagnosis"
+	"github.com/switchback-ci/switchback/routing/suggest"
 	"github.com/switchback-ci/switchback/routing/testreport"
 )
 
@@ -21,8 +23,8 @@ func parseCommand(s streams) *cobra.Command {
 		Short: "Read test output and print one CTRF document",
 		Long: `Read test output in any known format and print one CTRF document (ctrf.io) on the standard output.
 
-Exit codes: 0 parsed, 2 wrong usage, 3 an input is in no known format; then nothing is printed on
-the standard output.`,
+Exit codes: 0 parsed, 2 wrong usage, 3 an input is in no known format, or not in that of --format;
+then nothing is printed on the standard output.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("the input is missing; name at least one file, or - for the standard input")
@@ -33,8 +35,8 @@ the standard output.`,
 			if err := oneOf("-o", output, "ctrf", "text"); err != nil {
 				return err
 			}
-			if format != "auto" && !slices.Contains(testreport.Names(), format) {
-				return usage("--format is %q; known are auto, %s", format, strings.Join(testreport.Names(), ", "))
+			if err := checkFormat(format); err != nil {
+				return err
 			}
 			return runParse(s, format, output, args)
 		},
@@ -95,10 +97,55 @@ func parseOne(s streams, format, name string, col *testreport.Collector, lines *
 	}
 	defer r.Close()
 	info, err := testreport.Read(r, testreport.Options{Format: format, OnLine: lines.take}, col)
-	if err != nil {
+	if err := ofFormat(s, format, name, info.Formats, err); err != nil {
+		return info, err
+	}
+	switch {
+	case errors.Is(err, testreport.ErrEmpty):
+		return info, unreadable("%s: %w; look at what should have written it", sourceName(name), err)
+	case errors.Is(err, testreport.ErrUnknownFormat):
+		return info, unreadable("%s: %w; `switchback parse --help` lists the formats", sourceName(name), err)
+	case err != nil:
 		return info, unreadable("%s: %w", sourceName(name), err)
 	}
 	return info, nil
+}
+
+// checkFormat returns a usage error for a --format that does not exist.
+func checkFormat(format string) error {
+	if format == "auto" || slices.Contains(testreport.Names(), format) {
+		return nil
+	}
+	if near, ok := suggest.Close(format, testreport.Names()); ok && likely(format, near) {
+		return usage("--format is %q; did you mean %q? `switchback parse --help` lists all formats", format, near)
+	}
+	return usage("--format is %q; known are auto, %s", format, strings.Join(testreport.Names(), ", "))
+}
+
+// ofFormat refuses a file of another format than the one that was asked for. read are the formats that
+// were read of it, and err is how reading it ended.
+func ofFormat(s streams, format, name string, read []string, err error) error {
+	bare := func(f string) string { return strings.TrimPrefix(f, "errorformat:") }
+	is := func(f string) bool { return bare(f) == bare(format) }
+	unknown := errors.Is(err, testreport.ErrUnknownFormat)
+	if format == "auto" || slices.ContainsFunc(read, is) && !unknown || err != nil && !unknown {
+		return nil
+	}
+	const looked = 1 << 20 // bytes
+	text := fmt.Sprintf("%s is no %s", sourceName(name), format)
+	if name == "-" {
+		return unreadable("%s; leave out --format to have the format detected", text)
+	}
+	r, err := open(s, name)
+	if err != nil {
+		return usage("%w", err)
+	}
+	defer r.Close()
+	rep, _ := testreport.Parse(io.LimitReader(r, looked), testreport.Options{})
+	if rep == nil || len(rep.Formats) == 0 {
+		return unreadable("%s, nor any other known test output; `switchback parse --help` lists the formats", text)
+	}
+	return unreadable("%s; it looks like %s: write --format %s, or leave --format out", text, strings.Join(rep.Formats, " and "), rep.Formats[0])
 }
 
 // printReport writes to a terminal, so that the text as a whole is made printable: no test's output

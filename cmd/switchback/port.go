@@ -304,13 +304,14 @@ func (f portFlags) path() []string {
 // configOr reads the configuration file of a name, or the repository's if the name is empty and there
 // is one.
 func configOr(name string) (config.File, error) {
-	if name == "" {
-		if _, err := os.Stat(config.Path); err != nil {
-			return config.File{}, nil
-		}
-		name = config.Path
+	if name != "" {
+		return loadConfig(name)
 	}
-	return loadConfig(name)
+	name, err := config.Find(os.DirFS("."))
+	if err != nil {
+		return config.File{}, failed(err)
+	}
+	return readConfig(name)
 }
 
 func because(r plan.Result) string {

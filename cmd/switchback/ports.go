@@ -20,6 +20,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/plans/planfile"
 	"github.com/switchback-ci/switchback/bot/plans/requests"
 	"github.com/switchback-ci/switchback/bot/plans/worker"
+	"github.com/switchback-ci/switchback/bot/render/markdown"
 	"github.com/switchback-ci/switchback/routing"
 	"github.com/switchback-ci/switchback/routing/plan"
 	"github.com/switchback-ci/switchback/routing/plan/feedback"
@@ -45,6 +46,9 @@ func portsLint(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := runnable(cfg, p); err != nil {
+				return err
+			}
 			for _, x := range p.Ports() {
 				if x.Test == nil && x.Status != plan.Completed {
 					fmt.Fprintf(s.err, "%s:%d: note: port %q has no test, so nothing can show that it is done\n", x.File, x.Line, x.ID)
@@ -56,6 +60,20 @@ func portsLint(s streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&cfg, "config", "", configHelp)
 	return c
+}
+
+// runnable returns what would keep a plan from running that is not in its files: paths that cannot
+// be read, and rules of the configuration that cannot be compiled.
+func runnable(cfg string, p plan.Plan) error {
+	f, err := configOr(cfg)
+	if err != nil {
+		return err
+	}
+	if _, err := analysis.Rules(f); err != nil {
+		return failed(err)
+	}
+	_, err = planfile.Hashes(".", p)
+	return failedIf(err)
 }
 
 // actionVersion is the Action that a written workflow uses by default.
@@ -400,7 +418,7 @@ func rowText(r plan.Row) []string {
 		}
 	}
 	if r.Reason != "" && r.Standing != plan.IsPaused {
-		out = append(out, plain(r.Reason))
+		out = append(out, markdown.Printable(strings.Join(strings.Fields(r.Reason), " ")))
 	}
 	return out
 }

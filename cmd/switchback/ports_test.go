@@ -221,7 +221,7 @@ func TestSimulate(t *testing.T) {
 	if last := strings.Fields(lines[len(lines)-1]); r.code != 0 || len(lines) != 8 || last[0] != "all" || last[1] != "10" || last[2] != "20–40" {
 		t.Errorf("exit %d %s%s", r.code, r.out, r.err)
 	}
-	for args, want := range map[string]string{"--ports 0": "--ports is 0", "--at-once 0": "--at-once is 0", "--rounds 0": "--rounds is 0", "--ports x": "invalid argument"} {
+	for args, want := range map[string]string{"--ports 0": "--ports is 0", "--at-once 0": "--at-once is 0", "--rounds 0": "--rounds is 0", "--ports x": `--ports is "x"; it must be whole numbers`} {
 		if r := run(t, "", append([]string{"ports", "simulate"}, strings.Fields(args)...)...); r.code != 2 || !strings.Contains(r.err, want) {
 			t.Errorf("%s: exit %d %s", args, r.code, r.err)
 		}

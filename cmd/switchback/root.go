@@ -60,7 +60,10 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage("%w; see %s --help", err, c.CommandPath()) })
+	root.DisableSuggestions = true // they take lines; misused makes one of them
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("%s", flagMistake(c, err))
+	})
 	wrapUsage(root)
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
@@ -71,15 +74,15 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 	}
 	group("runs", "Runs and their test output:", parseCommand(s), diagnoseCommand(s), routeCommand(s), demoCommand(s))
 	group("cases", "Cases and ledgers:", showCommand(s), caseCommand(s), historyCommand(s), statsCommand(s), replayCommand(s), packetCommand(s, getenv), eventsCommand(s), dashboardCommand(s), mcpCommand(s, getenv), ledgerCommand(s))
-	group("github", "On GitHub:", configCommand(s), actionCommand(s, getenv), setupCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv), notifyCommand(s, getenv), healthcheckCommand(s, getenv))
+	group("github", "On GitHub:", initCommand(s), doctorCommand(s, getenv), configCommand(s), actionCommand(s, getenv), setupCommand(s, getenv), serveCommand(s, getenv), deliveriesCommand(s, getenv), notifyCommand(s, getenv), healthcheckCommand(s, getenv))
 	group("plans", "Plans of ports:", matrixCommand(s), portsCommand(s, getenv), portCommand(s, getenv), feedbackCommand(s, getenv), channelCommand(s, getenv), hookCommand(s, getenv))
 	group("surveys", "Surveys:", surveyCommand(s, getenv))
+	group("program", "This program:", versionCommand(s))
 	root.AddCommand(manCommand())
-	root.AddGroup(&cobra.Group{ID: "program", Title: "This program:"})
 	root.SetCompletionCommandGroupID("program")
 	root.SetHelpCommandGroupID("program")
 	ctx, opened := closing(ctx)
-	err := root.ExecuteContext(ctx)
+	used, err := root.ExecuteContextC(ctx)
 	if e := opened.close(); e != nil && err == nil {
 		err = failed(e)
 	}
@@ -96,7 +99,7 @@ func execute(ctx context.Context, args []string, s streams, getenv func(string) 
 		}
 		return exit.code
 	}
-	fmt.Fprintln(s.err, "switchback:", err) // cobra's own: an unknown command, wrong arguments
+	fmt.Fprintln(s.err, "switchback:", misused(used, err)) // cobra's own: an unknown command, wrong arguments
 	return 2
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/switchback-ci/switchback/routing/escalation"
 	"github.com/switchback-ci/switchback/routing/history"
 	"github.com/switchback-ci/switchback/routing/redact"
+	"github.com/switchback-ci/switchback/routing/suggest"
 )
 
 // routed is what `route -o json` prints. Other tools rely on its keys.
@@ -70,6 +71,7 @@ type routeFlags struct {
 	key, checkpoint, run, sha, head, part, config, ledger, conclusion, output, url string
 	tree, base, mergeBase, parents, pusher                                         string
 	attempt, parts                                                                 int
+	exitCode                                                                       bool
 }
 
 func routeCommand(s streams) *cobra.Command {
@@ -100,6 +102,7 @@ decision with its effects. Nothing but the ledger is changed.`,
 	fl.StringVar(&f.ledger, "ledger", ".switchback/ledger", ledgerHelp)
 	fl.StringVar(&f.conclusion, "conclusion", "", "the run's conclusion as GitHub names it")
 	fl.StringVarP(&f.output, "output", "o", "json", "json or text")
+	fl.BoolVar(&f.exitCode, "exit-code", false, "exit with 1 unless the decision is PASS")
 	return c
 }
 
@@ -111,12 +114,19 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 		return usage("--run is missing; give the id of the run")
 	case f.attempt < 1:
 		return usage("--attempt is %d; attempts count from 1", f.attempt)
-	case !knownConclusion(f.conclusion):
-		return usage("--conclusion is %q; known are %s", f.conclusion, strings.Join(conclusions, ", "))
+	case !caseRef.MatchString(f.key):
+		return notACase("--case", f.key)
+	case f.base != "" && !caseRef.MatchString(f.base):
+		return notACase("--base", f.base)
+	case f.parts < 1:
+		return usage("--parts is %d; a matrix has at least one leg", f.parts)
 	case f.mergeBase != "" && f.base == "":
 		return usage("--merge-base is of no use without --base; name the base's case, such as --base acme/app@main")
 	case len(files) == 0 && f.conclusion == "":
 		return usage("name the run's reports or logs, or give its --conclusion")
+	}
+	if err := checkConclusion(f.conclusion); err != nil {
+		return err
 	}
 	if err := oneOf("-o", f.output, "json", "text"); err != nil {
 		return err
@@ -175,9 +185,13 @@ func runRoute(ctx context.Context, s streams, f routeFlags, files []string) erro
 	o := render.Options{Repo: repositoryOf(f.key), Language: render.Language(cfg.Language), Redact: redact.Text, RunURL: f.url, Handles: cfg.Handles()}
 	if f.output == "text" {
 		fmt.Fprint(s.out, render.Text(f.key, rec.Decision, o))
-		return nil
+	} else if err := printRouted(s, rec, v, o, cfg.CommentsByCase()); err != nil {
+		return err
 	}
-	return printRouted(s, rec, v, o, cfg.CommentsByCase())
+	if f.exitCode && rec.Decision.Kind != routing.KindPass {
+		return &exitError{code: 1}
+	}
+	return nil
 }
 
 // keepInventory keeps what of a run's tests is too large for its event, and returns the names of the
@@ -232,10 +246,24 @@ func readParents(name string) (history.Parents, error) {
 
 var conclusions = []string{"success", "failure", "cancelled", "timed_out", "skipped", "neutral", "action_required", "startup_failure", "stale"}
 
-func knownConclusion(c string) bool { return c == "" || slices.Contains(conclusions, c) }
+// checkConclusion returns a usage error for a --conclusion that GitHub does not have.
+func checkConclusion(c string) error {
+	if c == "" || slices.Contains(conclusions, c) {
+		return nil
+	}
+	if near, ok := suggest.Close(c, conclusions); ok {
+		return usage("--conclusion is %q; did you mean %q?", c, near)
+	}
+	return usage("--conclusion is %q; known are %s", c, strings.Join(conclusions, ", "))
+}
 
 // caseRef splits the key of a case into its repository and its subject.
 var caseRef = regexp.MustCompile(`^([^/\s]+/[^/#@\s]+)([#@].+)$`)
+
+// notACase is the usage error of a flag that takes the key of a case.
+func notACase(flag, key string) error {
+	return usage("%s is %q; a case is named OWNER/NAME#NUMBER, as acme/app#12, or OWNER/NAME@BRANCH, as acme/app@main", flag, key)
+}
 
 func repositoryOf(key string) string {
 	if m := caseRef.FindStringSubmatch(key); m != nil {

@@ -42,7 +42,7 @@ func showCommand(s streams) *cobra.Command {
 				return failed(err)
 			}
 			if len(events) == 0 {
-				return failed(fmt.Errorf("there is no case %q in %s; `switchback show --ledger %s` lists its cases", args[0], named(path), named(path)))
+				return failed(noCase(args[0], path))
 			}
 			cs, err := routing.Fold(args[0], events)
 			if err != nil {
@@ -58,6 +58,11 @@ func showCommand(s streams) *cobra.Command {
 	c.Flags().StringVar(&path, "ledger", ".switchback/ledger", ledgerHelp)
 	c.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	return c
+}
+
+// noCase is the error of a case that a ledger does not have.
+func noCase(key, path string) error {
+	return fmt.Errorf("there is no case %q in %s; `switchback show --ledger %s` lists its cases", key, named(path), named(path))
 }
 
 func printCase(s streams, c routing.Case) error {

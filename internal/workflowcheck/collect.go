@@ -24,7 +24,7 @@ var block = regexp.MustCompile("(?ms)^( *)```yaml\n(.*?)^ *```")
 func Collect(root string) ([]File, error) {
 	var out []File
 	var names []string
-	for _, pattern := range []string{".github/workflows/*.yml", ".github/workflows/*.yaml", "action.yml", "*/action.yml", "cmd/switchback/testdata/*.golden.yml", "*.md", "docs/*.md", "docs/*/*.md", "e2e/*.md"} {
+	for _, pattern := range []string{".github/workflows/*.yml", ".github/workflows/*.yaml", "action.yml", "*/action.yml", "cmd/switchback/testdata/*.golden.yml", "bot/scaffold/testdata/*.golden.yml", "*.md", "docs/*.md", "docs/*/*.md", "e2e/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, err

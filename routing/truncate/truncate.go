@@ -84,9 +84,10 @@ func Lines(lines []string, limit int) []string {
 // is counted by the caller.
 func Prefix(s string, limit int) string { return Head(s, limit, "") }
 
-// Message makes one line of an error message, and leaves out the middle of one that quotes much.
+// Message makes one line of an error message. It leaves out the middle of one that quotes more than a
+// message says by itself: a list of all keys is kept whole.
 func Message(s string) string {
-	const most, head, tail = 600, 400, 100 // bytes
+	const most, head, tail = 4 << 10, 3 << 10, 512 // bytes
 	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "\uFFFD")
 	if len(s) <= most {
 		return s

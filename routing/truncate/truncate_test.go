@@ -29,7 +29,10 @@ func TestVariants(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, c.got, c.want)
 		}
 	}
-	if got := Message(strings.Repeat("한글 ", 400)); len(got) > 510 || !utf8.ValidString(got) || !strings.Contains(got, " … ") {
+	if whole := strings.TrimSpace(strings.Repeat("a_key, ", 300)); Message(whole) != whole {
+		t.Error("a list of keys is cut")
+	}
+	if got := Message(strings.Repeat("한글 ", 2000)); len(got) > 3600 || !utf8.ValidString(got) || !strings.Contains(got, " … ") {
 		t.Errorf("a long message is %q", got)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/subtle"
 	"embed"
+	"encoding/base64"
 	"errors"
 	"html/template"
 	"log/slog"
@@ -21,8 +23,18 @@ import (
 	"github.com/switchback-ci/switchback/bot/server/credentials"
 )
 
-//go:embed page.html.tmpl style.css
+//go:embed page.html.tmpl
 var files embed.FS
+
+//go:embed style.css
+var style string
+
+// styleHash lets the stylesheet stand in the page: the server ends with the last page, before a
+// browser could ask for another file.
+var styleHash = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}()
 
 var pages = template.Must(template.ParseFS(files, "page.html.tmpl"))
 
@@ -78,7 +90,6 @@ func New(o Options) (*Server, error) {
 	s.mux.HandleFunc("GET /review", s.review)
 	s.mux.HandleFunc("GET /created", s.created)
 	s.mux.HandleFunc("GET /done", s.finished)
-	s.mux.HandleFunc("GET /style.css", s.style)
 	return s, nil
 }
 
@@ -102,7 +113,7 @@ func (s *Server) App() (credentials.App, string) {
 // printed is let in: others on this machine could put an App of theirs in.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self' "+origin(s.o.GitHub)+"; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src "+styleHash+"; form-action 'self' "+origin(s.o.GitHub)+"; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "strict-origin") // GitHub sees where a form comes from, and no more
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
@@ -113,7 +124,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c, err := r.Cookie(cookie)
-	if r.URL.Path != "/style.css" && (err != nil || !equal(c.Value, s.p.Token)) {
+	if err != nil || !equal(c.Value, s.p.Token) {
 		s.show(w, http.StatusForbidden, page{Title: "Open the address in the terminal", Errors: []string{
 			"This page is for whoever started it. Open the whole address that `switchback setup` printed, with the token at its end."}})
 		return
@@ -130,12 +141,6 @@ func origin(web string) string {
 }
 
 func equal(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
-
-func (s *Server) style(w http.ResponseWriter, _ *http.Request) {
-	data, _ := files.ReadFile("style.css") // embedded
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	_, _ = w.Write(data)
-}
 
 // start asks what the App is to be called and where its server is.
 func (s *Server) start(w http.ResponseWriter, r *http.Request) {
@@ -277,6 +282,9 @@ type page struct {
 	Install  string
 	GitHub   string
 }
+
+// Style returns the stylesheet for the template.
+func (page) Style() template.CSS { return template.CSS(style) }
 
 // Grants returns the App's permissions for the template.
 func (p page) Grants() []handler.Permission {
