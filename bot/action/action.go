@@ -361,7 +361,10 @@ func (waiter) Pause(ctx context.Context, d time.Duration) error {
 // Delay implements handler.Waiter.
 func (w waiter) Delay(ctx context.Context, d time.Duration) error { return w.Pause(ctx, d) }
 
-// Defer implements handler.Waiter: no later run of the Action is known to come.
+// Defers implements handler.Waiter: no later run of the Action is known to come.
+func (waiter) Defers() bool { return false }
+
+// Defer implements handler.Waiter.
 func (waiter) Defer(string) bool { return false }
 
 // uncounted implements handler.Metrics: nobody reads metrics of a step.

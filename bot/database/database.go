@@ -57,11 +57,11 @@ func OpenFile(ctx context.Context, path string, create bool) (*DB, error) {
 	// less may lose the last commits in a power cut.
 	uri := fmt.Sprintf("%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_txlock=immediate",
 		URI(path), busy.Milliseconds())
-	write, err := sql.Open("sqlite", uri)
+	write, err := openSQLite(uri)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	read, err := sql.Open("sqlite", uri+"&_pragma=query_only(1)")
+	read, err := openSQLite(uri + "&_pragma=query_only(1)")
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), write.Close())
 	}

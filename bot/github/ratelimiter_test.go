@@ -133,6 +133,7 @@ func TestGovernorAtOnce(t *testing.T) {
 type away struct{ err error }
 
 func (k away) Update(context.Context, func(time.Time, *ratelimit.State)) error { return k.err }
+func (k away) Look(context.Context, func(time.Time, *ratelimit.State)) error   { return k.err }
 
 func TestGovernorCannotAsk(t *testing.T) {
 	t.Parallel()

@@ -38,14 +38,22 @@ func newSharedBudget(o Options) *sharedBudget {
 
 // update updates the budget. If that fails, the error's advice is Later.
 func (b *sharedBudget) update(ctx context.Context, step func(time.Time, *ratelimit.State)) error {
-	err := b.store.Update(ctx, step)
+	return b.reached(ctx, b.store.Update(ctx, step))
+}
+
+// look shows see the budget as it was stored last. Its errors are those of update.
+func (b *sharedBudget) look(ctx context.Context, see func(time.Time, *ratelimit.State)) error {
+	return b.reached(ctx, b.store.Look(ctx, see))
+}
+
+func (b *sharedBudget) reached(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return &Error{Kind: advice.Later, After: unreachableDelay + rand.N(unreachableDelay), Message: tidy("the rate limit state cannot be updated: " + err.Error())}
+	return &Error{Kind: advice.Later, After: unreachableDelay + rand.N(unreachableDelay), Message: tidy("the rate limit state cannot be reached: " + err.Error())}
 }
 
 // updateDetached updates the budget even if ctx has ended, and ignores errors.

@@ -52,7 +52,7 @@ func (c *Client) EnterWriteQueue(ctx context.Context) (leave func(), err error) 
 // writeDelay returns how long a write has to wait, or an error whose advice is Later if that is
 // longer than budget.
 func (g *rateLimiter) writeDelay(ctx context.Context, budget time.Duration) (wait time.Duration, err error) {
-	err = g.budget.update(ctx, func(now time.Time, s *ratelimit.State) { wait = s.WriteDelay(now, g.budget.limits) })
+	err = g.budget.look(ctx, func(now time.Time, s *ratelimit.State) { wait = s.WriteDelay(now, g.budget.limits) })
 	if err == nil && wait > budget {
 		err = g.putOff(ctx, wait)
 	}

@@ -152,6 +152,7 @@ func newLine(d Deps, s effect.Subject, eff pipeline.Effector) *pipeline.Pipeline
 	return &pipeline.Pipeline{
 		Ledger: d.Ledger, Effector: counter{eff, d.Metrics}, Advise: effect.Advise, Owner: d.owner(), LeaseTTL: d.LeaseTTL,
 		Now: d.Now, Clock: d.GitHub.Time, Sleep: d.Waiter.Pause, Log: d.Log, Policies: policies(d, s), MaxActions: d.Config.Policy("", "", nil).MaxActions,
+		Deferred: d.Waiter.Defers(),
 	}
 }
 

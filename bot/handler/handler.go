@@ -128,8 +128,10 @@ type Waiter interface {
 	Pause(ctx context.Context, d time.Duration) error
 	// Delay waits until an effect is due, d after the event.
 	Delay(ctx context.Context, d time.Duration) error
-	// Defer reports whether the effects of a case are left to a later Finish, which applies those
-	// of many runs at once.
+	// Defers reports whether the effects of cases are left to a later Finish, which applies those of
+	// many runs at once. It does not change while an event is handled.
+	Defers() bool
+	// Defer is Defers, and has the effects of a case left to Finish if it is true.
 	Defer(caseKey string) bool
 }
 

@@ -225,6 +225,7 @@ func (silent) Decided(routing.Decision, routing.Class)          {}
 func (silent) Applied(routing.EffectKind, error)                {}
 func (silent) Pause(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 func (silent) Delay(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+func (silent) Defers() bool                                     { return false }
 func (silent) Defer(string) bool                                { return false }
 
 // report is a JUnit report of one test.

@@ -37,6 +37,9 @@ type Pipeline struct {
 	// Compare completes a verdict by what is recorded of its case, before it is decided on; nil: nothing
 	// is to be added.
 	Compare func(ctx context.Context, c routing.Case, v routing.Verdict) (routing.Verdict, error)
+	// Deferred says that the effects of what is recorded are left to whoever applies them later, as
+	// soon as that may be: no lease is taken on them.
+	Deferred bool
 	// Owner names this process among those that may carry out effects.
 	Owner string
 	// LeaseTTL is how long a lease on the effects of a case lasts, 0: ledger.DefaultLease. It is
@@ -199,10 +202,10 @@ func (l *Pipeline) release(c routing.Case, events []routing.Event, policy Polici
 }
 
 // leaseInto puts this process's lease on the first event if the events leave
-// anything to carry out and nobody else is at it, and notes which effects are
+// anything to carry out and neither others are at it nor is it deferred, and notes which effects are
 // fresh: decided by these events, where nothing of their slot stands outside.
 func (l *Pipeline) leaseInto(c routing.Case, events []routing.Event, fresh map[string]bool) error {
-	if l.Effector == nil || l.lease().Taken(c.Lease) {
+	if l.Effector == nil || l.Deferred || l.lease().Taken(c.Lease) {
 		return nil
 	}
 	after := c

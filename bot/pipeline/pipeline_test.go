@@ -420,6 +420,28 @@ func TestTakeOverAfterExpiry(t *testing.T) {
 	}
 }
 
+// Effects that are deferred wait for nobody's lease: whoever applies them begins at once.
+func TestDeferredEffectsAreNotLeased(t *testing.T) {
+	t.Parallel()
+	led, k, w := &ledger.Memory{}, newClock(), newWorld()
+	recorded := line(led, w, k, "recorded")
+	recorded.Deferred = true
+	for n := 1; n <= 2; n++ {
+		if rec, err := recorded.Record(t.Context(), key, failing(n), defaults); err != nil || rec.Case.Lease != nil || len(rec.Case.Pending) == 0 {
+			t.Fatalf("%v, lease %+v, pending %v", err, rec.Case.Lease, rec.Case.Pending)
+		}
+	}
+	_, recordedCase := load(t, led)
+	before := k.Now()
+	c, err := line(led, w, k, "applies").Apply(t.Context(), Recorded{Case: recordedCase})
+	if err != nil || len(c.Pending) != 0 || len(w.calls) == 0 {
+		t.Errorf("%v, pending %v, calls %v", err, c.Pending, w.calls)
+	}
+	if waited := k.Now().Sub(before); waited > 0 {
+		t.Errorf("waited %v for a lease that nobody needs", waited)
+	}
+}
+
 // A process whose lease runs out while it works prolongs it before it begins
 // another effect.
 func TestClaimIsProlonged(t *testing.T) {

@@ -164,21 +164,16 @@ func (*depth) Describe(ch chan<- *prometheus.Desc) { ch <- depthDesc; ch <- ageD
 func (d *depth) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	counts, err := d.store.Deliveries.Counts(ctx)
-	if err == nil {
-		var oldest time.Time
-		if oldest, err = d.store.Deliveries.Oldest(ctx); err == nil {
-			age := 0.0
-			if !oldest.IsZero() {
-				age = max(0, time.Since(oldest).Seconds())
-			}
-			ch <- prometheus.MustNewConstMetric(ageDesc, prometheus.GaugeValue, age)
-		}
-	}
+	counts, oldest, err := d.store.Deliveries.Unfinished(ctx)
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(depthDesc, err)
 		return
 	}
+	age := 0.0
+	if !oldest.IsZero() {
+		age = max(0, time.Since(oldest).Seconds())
+	}
+	ch <- prometheus.MustNewConstMetric(ageDesc, prometheus.GaugeValue, age)
 	for _, state := range []queue.State{queue.Received, queue.Working, queue.Waiting, queue.Failed, queue.DeadLetter} {
 		ch <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(counts[state]), string(state))
 	}

@@ -127,7 +127,7 @@ func (rc *receiver) store(ctx context.Context, r *http.Request, event string, bo
 	// GitHub sends an event once, or again with the same id, so two equal bodies are one event.
 	sum := sha256.Sum256(body)
 	d.Digest = hex.EncodeToString(sum[:])
-	log := rc.log.With("delivery", id, "event", event, "action", d.Action, "repository", d.repository)
+	log := rc.log.With("delivery", id, "event", event, "action", d.Action, "repository", d.repository())
 	fresh, err := rc.accept(ctx, d.Delivery)
 	switch {
 	case err != nil:

@@ -57,6 +57,9 @@ func (w *waiter) Delay(ctx context.Context, d time.Duration) error {
 	return w.Pause(ctx, max(0, d))
 }
 
+// Defers implements handler.Waiter.
+func (w *waiter) Defers() bool { return w.hold }
+
 // Defer implements handler.Waiter.
 func (w *waiter) Defer(caseKey string) bool {
 	if w.hold {

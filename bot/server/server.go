@@ -225,7 +225,7 @@ func (v *server) protected(h http.Handler) http.Handler {
 func (v *server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
-	_, err := v.store.Deliveries.Counts(ctx)
+	_, _, err := v.store.Deliveries.Find(ctx, "")
 	switch {
 	case v.stopping.Load():
 		answer(w, http.StatusServiceUnavailable, "stopping")

@@ -150,8 +150,8 @@ func (w *worker) deliver(ctx context.Context, o *repoContext, d delivery, batch 
 	if len(t.left) > 0 && len(t.done) > 1 {
 		w.metrics.coalesced.Add(float64(len(t.done) - len(t.left)))
 	}
-	if len(t.done) == 0 {
-		return t.failed
+	if len(t.done) == 0 || seen == nil {
+		return t.failed // of a single delivery the queue records the end
 	}
 	return errors.Join(t.failed, w.store.Deliveries.Finish(ctx, t.done...))
 }

@@ -8,7 +8,7 @@ import (
 // The program itself works: every delivery that it sends is taken and done, and
 // its GitHub knows all that it is asked.
 func TestLoad(t *testing.T) {
-	l := load{dir: t.TempDir(), burst: 20, callers: 4, rate: 20, high: 40, span: time.Second, runs: 4, levels: []int{15}, warm: 2, probes: 4, limit: 2 * time.Minute}
+	l := load{dir: t.TempDir(), burst: 20, callers: 4, rate: 20, high: 40, span: time.Second, runs: 12, levels: []int{15}, warm: 2, probes: 4, limit: 50 * time.Second}
 	if err := l.build(); err != nil {
 		t.Fatal(err)
 	}

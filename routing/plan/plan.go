@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/switchback-ci/switchback/routing/suggest"
 	"github.com/switchback-ci/switchback/routing/truncate"
@@ -22,11 +25,46 @@ type Plan struct {
 func Compile(files []File) (Plan, error) {
 	var specs []Spec
 	var problems []Problem
-	for _, f := range files {
-		s, p := Parse(f)
-		specs, problems = append(specs, s...), append(problems, p...)
+	for _, f := range parseAll(files) {
+		specs, problems = append(specs, f.specs...), append(problems, f.problems...)
 	}
 	return newPlan(specs, problems)
+}
+
+// parsed is what a file says, and what is wrong with it.
+type parsed struct {
+	specs    []Spec
+	problems []Problem
+}
+
+// parsedAlone is how many files are parsed in less time than others take to begin.
+const parsedAlone = 64
+
+// parseAll parses files, on all processors if they are many. It panics if Parse does.
+func parseAll(files []File) []parsed {
+	out := make([]parsed, len(files))
+	var next atomic.Int64
+	var done sync.WaitGroup
+	var panicked atomic.Pointer[any]
+	parse := func() {
+		defer func() {
+			if v := recover(); v != nil {
+				panicked.Store(&v)
+			}
+		}()
+		for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+			out[i].specs, out[i].problems = Parse(files[i])
+		}
+	}
+	for range min(runtime.GOMAXPROCS(0)-1, len(files)/parsedAlone) {
+		done.Go(parse)
+	}
+	parse()
+	done.Wait()
+	if v := panicked.Load(); v != nil {
+		panic(*v)
+	}
+	return out
 }
 
 func newPlan(specs []Spec, problems []Problem) (Plan, error) {

@@ -12,6 +12,9 @@ type Store interface {
 	// processes share. After an error it is unknown whether the change was stored, so the caller
 	// must not send anything.
 	Update(ctx context.Context, step func(now time.Time, s *State)) error
+	// Look calls see with the State as it was stored last. It waits for no Update, and what see
+	// changes need not be stored.
+	Look(ctx context.Context, see func(now time.Time, s *State)) error
 }
 
 // Alone is the holder's name where only one process uses a State: it gets all slots.
@@ -37,4 +40,9 @@ func (k *LocalStore) Update(_ context.Context, step func(time.Time, *State)) err
 	}
 	step(now(), &k.state)
 	return nil
+}
+
+// Look implements Store.
+func (k *LocalStore) Look(ctx context.Context, see func(time.Time, *State)) error {
+	return k.Update(ctx, see)
 }

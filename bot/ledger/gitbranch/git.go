@@ -41,6 +41,9 @@ type Git struct {
 	turn   chan struct{} // one append at a time: they all move the branch
 	pause  func(context.Context, time.Duration) error
 	last   contents // what was read last of a case, for Append to add to
+	// refused is the error of the first append that was refused because the token may not write. It
+	// may write no other file either, so that none is tried. Guarded by turn.
+	refused error
 }
 
 var (
@@ -95,6 +98,9 @@ func (g *Git) Append(ctx context.Context, key string, seen ledger.Version, event
 		return "", ctx.Err()
 	}
 	file := path.Join(casesDir, ledger.FileName(key))
+	if g.refused != nil {
+		return "", g.failed("append to", file, g.refused)
+	}
 	old, err := g.at(ctx, key, file, seen)
 	if err == nil {
 		data := ledger.Append(key, old.data, add)
@@ -107,6 +113,9 @@ func (g *Git) Append(ctx context.Context, key string, seen ledger.Version, event
 	if errors.Is(err, ledger.ErrConflict) {
 		g.last.drop(key)
 		return "", err
+	}
+	if errors.Is(err, github.ErrReadOnly) {
+		g.refused = err
 	}
 	return "", g.failed("append to", file, err)
 }

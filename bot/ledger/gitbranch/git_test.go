@@ -333,6 +333,22 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A token that may not write one file may write no other: that is asked once.
+func TestRefusedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g, _ := w.ledger(t)
+	fixed(t, w, g)
+	w.view.Fault(e2e.Fault{Method: "PUT", Path: casePath, Status: 403, Body: `{"message":"Resource not accessible by integration"}`})
+	for n, want := range [][]string{{"PUT 403 cases/other.jsonl"}, nil} {
+		_, err := g.Append(t.Context(), []string{"other", "another"}[n], "", []routing.Event{ledgertest.Note("", "x")})
+		if !errors.Is(err, github.ErrReadOnly) || !strings.Contains(err.Error(), "contents: write") {
+			t.Errorf("append %d: %v", n+1, err)
+		}
+		w.expect(t, fmt.Sprintf("append %d", n+1), want...)
+	}
+}
+
 func TestSecondaryLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -2,7 +2,6 @@
 package planfile
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -14,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/switchback-ci/switchback/routing/plan"
 )
@@ -32,6 +33,9 @@ func Name(file string) string {
 	}
 	return name
 }
+
+// noFile says what is wrong with what is no file.
+const noFile = "is no file; put the port itself here"
 
 // maxFile is the length of a file of a plan in bytes.
 const maxFile = 1 << 20
@@ -69,6 +73,13 @@ func compile(files []plan.File, wrong []plan.Problem) (plan.Plan, error) {
 	return plan.Plan{}, &plan.Error{Problems: wrong}
 }
 
+// found is a file of a plan, or why it is none.
+type found struct {
+	path  string
+	wrong string
+	data  []byte
+}
+
 // read returns the files of a plan, and what is wrong with those that cannot be
 // read.
 func read(name string) (out []plan.File, wrong []plan.Problem, err error) {
@@ -76,21 +87,35 @@ func read(name string) (out []plan.File, wrong []plan.Problem, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	take := func(p string, needed bool) {
-		data, err := content(p)
+	all := []found{{path: name}}
+	if info.IsDir() {
+		if all, err = list(name); err != nil {
+			return nil, nil, err
+		}
+	} else if !info.Mode().IsRegular() {
+		all[0].wrong = noFile
+	}
+	contents(all)
+	for _, f := range all {
 		switch {
-		case err != nil:
-			wrong = append(wrong, plan.Problem{File: filepath.ToSlash(p), Message: err.Error()})
-		case needed || holds(p, data):
-			out = append(out, plan.File{Name: filepath.ToSlash(p), Data: data})
+		case f.wrong != "":
+			wrong = append(wrong, plan.Problem{File: filepath.ToSlash(f.path), Message: f.wrong})
+		case f.path == name || holds(f.path, f.data):
+			out = append(out, plan.File{Name: filepath.ToSlash(f.path), Data: f.data})
 		}
 	}
-	if !info.IsDir() {
-		take(name, true)
-		return out, wrong, nil
+	return out, wrong, nil
+}
+
+// list returns what may be a file of the plan in a folder, and what is wrong there. What is no file,
+// such as a pipe, is wrong: to open it might take forever.
+func list(name string) (out []found, err error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
 	}
-	if info, err = os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 { // it would be walked as if it were empty
-		return nil, []plan.Problem{{File: filepath.ToSlash(name), Message: "is a link; name the folder that it leads to"}}, nil
+	if info.Mode()&fs.ModeSymlink != 0 { // it would be walked as if it were empty
+		return []found{{path: name, wrong: "is a link; name the folder that it leads to"}}, nil
 	}
 	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
 		if p == name {
@@ -103,16 +128,16 @@ func read(name string) (out []plan.File, wrong []plan.Problem, err error) {
 				return fs.SkipDir
 			}
 		case why != "":
-			wrong = append(wrong, plan.Problem{File: filepath.ToSlash(p), Message: why})
+			out = append(out, found{path: p, wrong: why})
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 		case !d.IsDir() && isPort(d.Name()):
-			take(p, false)
+			out = append(out, found{path: p})
 		}
 		return nil
 	})
-	return out, wrong, err
+	return out, err
 }
 
 // holds reports whether a file of a plan's folder holds ports, by its content.
@@ -137,7 +162,7 @@ func unfit(p string, d fs.DirEntry, err error) string {
 			return errLink.Error()
 		}
 	case !d.IsDir() && !d.Type().IsRegular() && isPort(d.Name()):
-		return "is no file; put the port itself here"
+		return noFile
 	}
 	return ""
 }
@@ -151,24 +176,45 @@ func reason(err error) string {
 	return "cannot be read: " + err.Error()
 }
 
-// content returns a file of a plan, which is small. What is no file, such as a
-// pipe, is not opened: that might wait forever. The error is a sentence about the file.
-func content(name string) ([]byte, error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New("is no file; put the port itself here")
+// readers are how many files are read at once: to open a file takes longer than to read it, and on a
+// disk that is far away much longer.
+const readers = 8
+
+// contents reads the files that nothing is wrong with.
+func contents(all []found) {
+	var next atomic.Int64
+	var done sync.WaitGroup
+	for range min(readers, len(all)) {
+		done.Go(func() {
+			var buf bytes.Buffer // a file's content is copied out of it, as long as it is
+			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
+				if f := &all[i]; f.wrong == "" {
+					if err := content(f.path, &buf); err != nil {
+						f.wrong = err.Error()
+					} else {
+						f.data = bytes.Clone(buf.Bytes())
+					}
+				}
+			}
+		})
 	}
+	done.Wait()
+}
+
+// content reads a file of a plan, which is small, into buf. The error is a sentence about the file.
+func content(name string, buf *bytes.Buffer) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, errors.New(reason(err))
+		return errors.New(reason(err))
 	}
 	defer f.Close()
-	var b bytes.Buffer
-	n, err := io.Copy(&b, io.LimitReader(bufio.NewReader(f), maxFile+1))
+	buf.Reset()
+	n, err := buf.ReadFrom(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, errors.New(reason(err))
+		return errors.New(reason(err))
 	}
 	if n > maxFile {
-		return nil, errLong
+		return errLong
 	}
-	return b.Bytes(), nil
+	return nil
 }

@@ -2,8 +2,10 @@ package planfile
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,5 +149,40 @@ func TestHashes(t *testing.T) {
 	}
 	if after := hashes(); after["a"] == before["a"] {
 		t.Error("a new link changes nothing")
+	}
+}
+
+// Many files are read and parsed at once; what is wrong with some stands in their order, and the plan
+// does not depend on it.
+func TestLoadAtOnce(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for n := range 500 {
+		files[fmt.Sprintf("good/%03d.md", n)] = fmt.Sprintf("---\nid: p%03d\ndepends_on: [p%03d]\n---\nThe brief of %d.\n", n, (n+1)%500, n)
+	}
+	files["good/499.md"] = "---\nid: p499\n---\n" + strings.Repeat("long ", 5000) + "\n"
+	for name, text := range files {
+		files["bad"+strings.TrimPrefix(name, "good")] = strings.ReplaceAll(text, "id:", "ID:")
+	}
+	root := repository(t, files)
+	p, err := Load(filepath.Join(root, "good"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range p.Ports() {
+		n, want := strings.TrimPrefix(s.ID, "p"), "long long"
+		if n != "499" {
+			want = "The brief of " + strings.TrimLeft(n[:2], "0") + n[2:]
+		}
+		if !strings.HasPrefix(s.Brief, want) || filepath.Base(s.File) != n+".md" {
+			t.Fatalf("%s of %s is told %.40q, want %q", s.ID, s.File, s.Brief, want)
+		}
+	}
+	var wrong *plan.Error
+	if _, err := Load(filepath.Join(root, "bad")); !errors.As(err, &wrong) || len(wrong.Problems) < 500 {
+		t.Fatalf("%v", err)
+	}
+	if !slices.IsSortedFunc(wrong.Problems, func(a, b plan.Problem) int { return strings.Compare(a.File, b.File) }) {
+		t.Error("the problems are in no order")
 	}
 }

@@ -63,3 +63,43 @@ func BenchmarkAccept(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkWork works off deliveries of 20 KB that were stored before, with work that takes no time, and
+// reports how many a second.
+func BenchmarkWork(b *testing.B) {
+	pgtest.Durable(b)
+	for name, empty := range places {
+		b.Run(name, func(b *testing.B) {
+			s := empty(b).opened(b)
+			payload := bytes.Repeat([]byte(`{"action":"completed","workflow_run":{"id":1234567890}},`), 20_000/56)
+			var accepting sync.WaitGroup
+			for caller := range 32 {
+				accepting.Go(func() {
+					for n := caller; n < b.N; n += 32 {
+						d := delivery(fmt.Sprintf("%08x-0000-11f0-8000-000000000000", n), 0)
+						d.Payload = payload
+						if _, err := s.Deliveries.Accept(context.Background(), d); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			accepting.Wait()
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			done := make(chan struct{})
+			b.ResetTimer()
+			err := s.Jobs.Start(context.Background(), queue.Work{Handle: func(context.Context, queue.Delivery) error {
+				if left.Add(-1) == 0 {
+					close(done)
+				}
+				return nil
+			}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			<-done
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
+		})
+	}
+}

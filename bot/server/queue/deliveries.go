@@ -175,14 +175,29 @@ func (d *Deliveries) Finish(ctx context.Context, ids ...string) error {
 	})
 }
 
-// Oldest returns when the oldest unfinished delivery was received, zero if there is none.
-func (d *Deliveries) Oldest(ctx context.Context) (time.Time, error) {
-	var at sql.NullInt64
-	err := d.db.Read.QueryRowContext(ctx, "SELECT min(received_at) FROM delivery WHERE state IN ('received', 'working', 'later', 'failed')").Scan(&at)
-	if err != nil || !at.Valid {
-		return time.Time{}, err
+// Unfinished returns how many deliveries are in each state but Done and Gone, and when the oldest one
+// was received that is not a dead letter, zero if there is none. It reads no finished delivery.
+func (d *Deliveries) Unfinished(ctx context.Context) (counts map[State]int, oldest time.Time, err error) {
+	rows, err := d.db.Read.QueryContext(ctx, `SELECT state, count(*), min(received_at) FROM delivery
+		WHERE state IN ('received', 'working', 'later', 'failed', 'dead_letter') GROUP BY state`)
+	if err != nil {
+		return nil, oldest, fmt.Errorf("deliveries: %w", err)
 	}
-	return fromMillis(at.Int64), nil
+	defer rows.Close()
+	counts = map[State]int{}
+	for rows.Next() {
+		var state State
+		var n int
+		var first int64
+		if err := rows.Scan(&state, &n, &first); err != nil {
+			return nil, oldest, fmt.Errorf("deliveries: %w", err)
+		}
+		counts[state] = n
+		if at := fromMillis(first); state != DeadLetter && (oldest.IsZero() || at.Before(oldest)) {
+			oldest = at
+		}
+	}
+	return counts, oldest, rows.Err()
 }
 
 // Hurry retries the waiting deliveries of an installation now, because what they wait for may have

@@ -20,10 +20,12 @@ type Jobs struct {
 	db         *database.DB
 	queue      queue
 	deliveries *Deliveries
+	changes    *changes
 
 	mu         sync.Mutex
 	client     client // that works, nil if none does
 	maintained func() // ends the maintenance that Start began
+	endIntake  func() // begins no delivery any more that waits for its turn
 }
 
 // Start processes deliveries in the background until Stop or Close, also after ctx ends. Work that
@@ -35,18 +37,23 @@ func (j *Jobs) Start(ctx context.Context, w Work) error {
 		return errors.New("the jobs are already started")
 	}
 	w = w.withDefaults()
-	if err := river.AddWorkerSafely(w.Workers, &worker{db: j.db, how: w, slots: semaphore.NewWeighted(everyone)}); err != nil {
+	accepting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	deliveries := &worker{db: j.db, changes: j.changes, how: w, slots: semaphore.NewWeighted(int64(w.AtOnce)), accepting: accepting}
+	if err := river.AddWorkerSafely(w.Workers, deliveries); err != nil {
+		stop()
 		return err
 	}
-	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.AtOnce}}
+	queues := map[string]river.QueueConfig{deliveryQueue: {MaxWorkers: inHand * w.AtOnce}, river.QueueDefault: {MaxWorkers: max(1, w.AtOnce/inHand)}}
 	for name, n := range w.Aside {
 		queues[name] = river.QueueConfig{MaxWorkers: n}
 	}
 	id := "switchback-" + rand.Text()
 	if err := j.queue.present(ctx, id); err != nil {
+		stop()
 		return fmt.Errorf("the queue: %w", err)
 	}
 	if err := j.maintain(ctx, w); err != nil {
+		stop()
 		j.queue.leave()
 		return err
 	}
@@ -54,18 +61,19 @@ func (j *Jobs) Start(ctx context.Context, w Work) error {
 		ID: id, Logger: w.Log, RetryPolicy: w, Workers: w.Workers, PeriodicJobs: w.Periodic,
 		Middleware: []rivertype.Middleware{river.WorkerMiddlewareFunc(storable)},
 		Queues:     queues,
-		JobTimeout: w.Timeout, RescueStuckJobsAfter: w.Timeout + time.Minute,
-		FetchCooldown: 50 * time.Millisecond, FetchPollInterval: 250 * time.Millisecond,
+		JobTimeout: w.Timeout, RescueStuckJobsAfter: 2*w.Timeout + time.Minute,
+		FetchCooldown: 25 * time.Millisecond, FetchPollInterval: 250 * time.Millisecond,
 		CompletedJobRetentionPeriod: time.Hour, // the table of deliveries keeps the state
 	})
 	if err != nil {
+		stop()
 		j.queue.leave()
 		return fmt.Errorf("the queue: %w", err)
 	}
 	stopped := make(chan struct{})
 	var maintenance sync.WaitGroup
 	maintenance.Go(func() { j.maintainUntil(w, stopped) })
-	j.client, j.maintained = c, func() {
+	j.client, j.endIntake, j.maintained = c, stop, func() {
 		close(stopped)
 		maintenance.Wait()
 		j.queue.leave()
@@ -81,6 +89,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	if j.client == nil {
 		return nil
 	}
+	j.endIntake()
 	err := j.client.Stop(ctx)
 	if ctx.Err() != nil {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)

@@ -42,8 +42,8 @@ func TestSerializationKey(t *testing.T) {
 		if got := ids(9) + ", " + ids(1); got != "b a, b" {
 			t.Errorf("waiting are %s", got)
 		}
-		if oldest, err := s.Deliveries.Oldest(t.Context()); err != nil || !oldest.Equal(at.Add(-4*time.Second)) {
-			t.Errorf("%v %v", oldest, err)
+		if counts, oldest, err := s.Deliveries.Unfinished(t.Context()); err != nil || !oldest.Equal(at.Add(-4*time.Second)) || len(counts) != 1 || counts[queue.Received] != 5 {
+			t.Errorf("%v %v %v", counts, oldest, err)
 		}
 		if err := s.Deliveries.Finish(t.Context(), "a", "b", "none"); err != nil {
 			t.Fatal(err)
@@ -65,8 +65,8 @@ func TestSerializationKey(t *testing.T) {
 				t.Errorf("%s was finished, and is worked on", got)
 			}
 		}
-		if oldest, err := s.Deliveries.Oldest(t.Context()); err != nil || !oldest.IsZero() {
-			t.Errorf("%v %v", oldest, err)
+		if counts, oldest, err := s.Deliveries.Unfinished(t.Context()); err != nil || !oldest.IsZero() || len(counts) > 0 {
+			t.Errorf("%v %v %v", counts, oldest, err)
 		}
 	})
 }

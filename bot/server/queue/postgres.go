@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -87,6 +88,29 @@ func (q *postgres) accept(ctx context.Context, rows []row) (map[string]bool, err
 		return postgresTx{q, tx}.insert(ctx, added)
 	})
 	return fresh, err
+}
+
+// change sends all statements at once. The server takes them as one transaction.
+func (q *postgres) change(ctx context.Context, all []*change) (err error) {
+	b := &pgx.Batch{}
+	for _, c := range all {
+		b.Queue(c.text, c.args...)
+	}
+	sent := q.db.Pool.SendBatch(ctx, b)
+	defer func() { err = errors.Join(err, sent.Close()) }()
+	for _, c := range all {
+		if c.into == nil {
+			if _, err := sent.Exec(); err != nil {
+				return err
+			}
+			continue
+		}
+		err := sent.QueryRow().Scan(c.into...)
+		if c.found = err == nil; err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+	}
+	return nil
 }
 
 // working is the class of the advisory locks of clients that work.

@@ -24,6 +24,8 @@ type queue interface {
 	committers() int // batches at once
 	accept(ctx context.Context, rows []row) (fresh map[string]bool, err error)
 	tx(ctx context.Context, fn func(tx) error) error
+	// change makes changes in one transaction.
+	change(ctx context.Context, all []*change) error
 	enqueue(ctx context.Context, jobs []river.InsertManyParams) error
 	work(ctx context.Context, c *river.Config) (client, error)
 	// present announces until leave is called that this process runs as the client id.
@@ -55,10 +57,13 @@ const Attempts = 10
 // counted with the delivery.
 const begins = 1 << 14
 
+// deliveryQueue is the queue of River for the jobs of deliveries.
+const deliveryQueue = "deliveries"
+
 func jobsOf(ids []string) []river.InsertManyParams {
 	var out []river.InsertManyParams
 	for _, id := range ids {
-		out = append(out, river.InsertManyParams{Args: deliveryArgs{id}, InsertOpts: &river.InsertOpts{MaxAttempts: begins}})
+		out = append(out, river.InsertManyParams{Args: deliveryArgs{id}, InsertOpts: &river.InsertOpts{MaxAttempts: begins, Queue: deliveryQueue}})
 	}
 	return out
 }

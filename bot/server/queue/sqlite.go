@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"database/sql"
+	"errors"
 
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 
@@ -37,7 +38,7 @@ func (t sqliteTx) insert(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := t.q.client.InsertManyTx(ctx, t.tx, jobsOf(ids))
+	_, err := t.q.client.InsertManyFastTx(ctx, t.tx, jobsOf(ids))
 	return err
 }
 
@@ -63,6 +64,24 @@ func (q *sqlite) accept(ctx context.Context, rows []row) (map[string]bool, error
 		return t.insert(ctx, ids)
 	})
 	return fresh, err
+}
+
+func (q *sqlite) change(ctx context.Context, all []*change) error {
+	return q.db.Tx(ctx, func(tx *sql.Tx) error {
+		for _, c := range all {
+			if c.into == nil {
+				if _, err := tx.ExecContext(ctx, c.text, c.args...); err != nil {
+					return err
+				}
+				continue
+			}
+			err := tx.QueryRowContext(ctx, c.text, c.args...).Scan(c.into...)
+			if c.found = err == nil; err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // present gives back what the process before was killed over: the file is

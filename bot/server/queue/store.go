@@ -67,7 +67,7 @@ func open(ctx context.Context, url, dir string, alone bool, further ...database.
 	}
 	s.Deliveries = &Deliveries{db: s.db, queue: jobs, incoming: newIntake(jobs)}
 	s.Repositories = &Repositories{s.db}
-	s.Jobs = &Jobs{db: s.db, queue: jobs, deliveries: s.Deliveries}
+	s.Jobs = &Jobs{db: s.db, queue: jobs, deliveries: s.Deliveries, changes: newChanges(jobs)}
 	return s, nil
 }
 
@@ -131,6 +131,7 @@ func (s *Store) Close() error {
 	cancel()
 	err := s.Jobs.Stop(ended)
 	s.Deliveries.incoming.close()
+	s.Jobs.changes.close()
 	return errors.Join(err, s.release())
 }
 

@@ -34,7 +34,7 @@ type Work struct {
 	// Aside are further queues, each with so many jobs at a time in addition to those of AtOnce, so
 	// that a long job delays no delivery.
 	Aside   map[string]int
-	AtOnce  int           // jobs, default 8
+	AtOnce  int           // deliveries in progress, default 8; a quarter as many jobs of further kinds
 	Timeout time.Duration // of one attempt, default 5 minutes
 	// Backoff is how long to wait after the n-th attempt, 1 for the first.
 	// Default: n⁴ seconds, at most an hour, and a tenth of it by chance.
@@ -54,7 +54,7 @@ const (
 
 	longestDelay = 10 * time.Minute // between attempts that GitHub or the network may allow at any time
 	suspicious   = 3                // crashes of a process during a delivery, after which it runs in isolation
-	everyone     = 1 << 20          // more than run at once
+	inHand       = 4                // deliveries that a process has taken from River for each that is in progress
 )
 
 func (w Work) withDefaults() Work {
@@ -97,9 +97,11 @@ func (w Work) NextRetry(job *rivertype.JobRow) time.Time {
 // worker is River's worker for deliveries.
 type worker struct {
 	river.WorkerDefaults[deliveryArgs]
-	db    *database.DB
-	how   Work
-	slots *semaphore.Weighted // one each, everyone for a delivery that runs in isolation
+	db        *database.DB
+	changes   *changes
+	how       Work
+	slots     *semaphore.Weighted // one for each delivery in progress, all for one that runs in isolation
+	accepting context.Context     // ends when no more deliveries are begun
 }
 
 // NextRetry implements river.Worker. It is asked only where the database failed.
@@ -107,37 +109,25 @@ func (w *worker) NextRetry(job *river.Job[deliveryArgs]) time.Time {
 	return time.Now().UTC().Add(min(w.how.Backoff(job.Attempt), longestDelay))
 }
 
-// Timeout implements river.Worker: as the client's configuration says.
-func (w *worker) Timeout(*river.Job[deliveryArgs]) time.Duration { return 0 }
+// Timeout implements river.Worker: a delivery waits for its turn at most as long as it may take.
+func (w *worker) Timeout(*river.Job[deliveryArgs]) time.Duration { return 2 * w.how.Timeout }
 
 // Work implements river.Worker. It records the delivery's state before it returns to River: after a
 // crash in between, River runs the job again, which finds the delivery finished. River counts none
 // of the attempts: they are counted with the delivery.
 func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
+	b, err := w.begin(ctx, job.Args.Delivery)
+	if err != nil || b.slots == 0 {
+		return err
+	}
+	err = w.handle(ctx, b.Delivery)
+	w.slots.Release(b.slots) // the next one need not wait for the commit
+	return w.settle(ctx, job, b, err)
+}
+
+// settle records what came of an attempt at a delivery, and returns what River is to do.
+func (w *worker) settle(ctx context.Context, job *river.Job[deliveryArgs], b begun, err error) error {
 	id := job.Args.Delivery
-	kills, err := w.kills(ctx, id)
-	if err != nil {
-		return err
-	}
-	if kills >= Attempts {
-		err := fmt.Errorf("the process ended %d times while it was worked on", kills)
-		return errors.Join(w.record(ctx, id, DeadLetter, err, time.Time{}), river.JobCancel(err))
-	}
-	// A delivery during which processes crashed runs in isolation, which shows whether it causes
-	// the crash, and lets those that merely ran beside it finish.
-	part := int64(1)
-	if kills >= suspicious {
-		part = everyone
-	}
-	if w.slots.Acquire(ctx, part) != nil {
-		return river.JobSnooze(time.Second)
-	}
-	defer w.slots.Release(part)
-	d, n, ok, err := w.begin(ctx, id)
-	if err != nil || !ok {
-		return err
-	}
-	err = w.handle(ctx, d)
 	if err == nil {
 		return w.record(ctx, id, Done, nil, time.Time{})
 	}
@@ -147,15 +137,15 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	switch {
 	case what.Kind == advice.Gone:
 		return errors.Join(w.record(ctx, id, Gone, err, time.Time{}), river.JobCancel(err))
-	case what.Kind == advice.Invalid, later && now.Sub(job.CreatedAt) > patience, !later && n.failures+1 >= Attempts:
+	case what.Kind == advice.Invalid, later && now.Sub(job.CreatedAt) > patience, !later && b.failures+1 >= Attempts:
 		return errors.Join(w.record(ctx, id, DeadLetter, err, time.Time{}), river.JobCancel(err))
 	}
 	state := Waiting
 	switch {
 	case !later:
-		state, after = Failed, w.how.Backoff(n.failures+1)
+		state, after = Failed, w.how.Backoff(b.failures+1)
 	case after <= 0:
-		after = min(w.how.Backoff(n.delays+1), longestDelay)
+		after = min(w.how.Backoff(b.delays+1), longestDelay)
 		err = &delayed{err}
 	}
 	if err := w.record(ctx, id, state, err, now.Add(after)); err != nil {
@@ -167,8 +157,52 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 // delayed is an error without advice on how long to wait.
 type delayed struct{ error }
 
-// counts are the results of the attempts at a delivery.
-type counts struct{ failures, delays int }
+// begun is an attempt at a delivery.
+type begun struct {
+	Delivery
+	failures, delays int   // earlier attempts that did
+	slots            int64 // that the attempt holds; 0: there is nothing to do
+}
+
+// begin waits for the turn of a delivery, and records that an attempt begins.
+func (w *worker) begin(ctx context.Context, id string) (begun, error) {
+	b, err := w.attempt(ctx, id, 1, suspicious)
+	if err != nil || b.slots > 0 {
+		return b, err
+	}
+	kills, err := w.kills(ctx, id)
+	if err != nil || kills < suspicious {
+		return begun{}, err // it is finished
+	}
+	if kills >= Attempts {
+		err := fmt.Errorf("the process ended %d times while it was worked on", kills)
+		return begun{}, errors.Join(w.record(ctx, id, DeadLetter, err, time.Time{}), river.JobCancel(err))
+	}
+	// A delivery during which processes crashed runs in isolation, which shows whether it causes
+	// the crash, and lets those that merely ran beside it finish.
+	return w.attempt(ctx, id, int64(w.how.AtOnce), Attempts)
+}
+
+// attempt waits for slots, and begins an attempt at a delivery during whose attempts the process crashed
+// less than most times. Without an attempt it holds no slots.
+func (w *worker) attempt(ctx context.Context, id string, slots int64, most int) (begun, error) {
+	waiting, cancel := context.WithTimeout(ctx, w.how.Timeout)
+	defer cancel()
+	defer context.AfterFunc(w.accepting, cancel)()
+	if w.accepting.Err() != nil || w.slots.Acquire(waiting, slots) != nil {
+		if w.accepting.Err() != nil {
+			return begun{}, river.JobSnooze(0)
+		}
+		return begun{}, river.JobSnooze(time.Second)
+	}
+	b, err := w.recordBegin(ctx, id, most)
+	if err != nil || b.slots == 0 {
+		w.slots.Release(slots)
+		return begun{}, err
+	}
+	b.slots = slots
+	return b, nil
+}
 
 // kills returns during how many attempts at a delivery the process crashed: an attempt without a
 // result, when the next one begins, is one.
@@ -202,29 +236,33 @@ func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s[:min(len(s), maxError)], ""), "\x00", "")
 }
 
-// begin records that an attempt begins, and returns the delivery and the results of the earlier
-// attempts. ok is false if there is nothing left to do.
-func (w *worker) begin(ctx context.Context, id string) (d Delivery, n counts, ok bool, err error) {
+// recordBegin records that an attempt begins. It has no slots if there is nothing left to do, or if the
+// process crashed most times or more.
+func (w *worker) recordBegin(ctx context.Context, id string, most int) (begun, error) {
+	b := begun{Delivery: Delivery{ID: id}}
 	var received int64
 	var encoding string
-	d.ID = id
-	err = w.db.Write.QueryRowContext(ctx, `UPDATE delivery SET state = 'working', attempts = attempts + 1,
-		kills = kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END, next_at = NULL, changed_at = $2
-		WHERE id = $1 AND state NOT IN ('done', 'gone', 'dead_letter')
-		RETURNING hook, installation, event, action, received_at, payload, encoding, serialization_key, failures, delays`, id, millis(time.Now())).
-		Scan(&d.Hook, &d.Installation, &d.Event, &d.Action, &received, &d.Payload, &encoding, &d.Key, &n.failures, &n.delays)
-	if errors.Is(err, sql.ErrNoRows) {
-		return d, n, false, nil
+	c := &change{
+		text: `UPDATE delivery SET state = 'working', attempts = attempts + 1,
+			kills = kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END, next_at = NULL, changed_at = $2
+			WHERE id = $1 AND state NOT IN ('done', 'gone', 'dead_letter') AND kills + CASE WHEN state = 'working' THEN 1 ELSE 0 END < $3
+			RETURNING hook, installation, event, action, received_at, payload, encoding, serialization_key, failures, delays`,
+		args: []any{id, millis(time.Now()), most},
+		into: []any{&b.Hook, &b.Installation, &b.Event, &b.Action, &received, &b.Payload, &encoding, &b.Key, &b.failures, &b.delays},
 	}
-	if err == nil {
-		d.ReceivedAt = fromMillis(received)
-		d.Payload, err = unpack(d.Payload, encoding)
+	if err := w.changes.do(ctx, c); err != nil || !c.found {
+		return begun{}, told("beginning a delivery", err)
 	}
-	return d, n, err == nil, err
+	var err error
+	b.ReceivedAt, b.slots = fromMillis(received), 1
+	b.Payload, err = unpack(b.Payload, encoding)
+	return b, err
 }
 
 // handle calls Handle and turns a panic into an error.
 func (w *worker) handle(ctx context.Context, d Delivery) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, w.how.Timeout)
+	defer cancel()
 	defer func() {
 		if r := recover(); r != nil {
 			w.how.Log.Error("panic", "delivery", d.ID, "value", r, "stack", string(debug.Stack()))
@@ -252,8 +290,11 @@ func (w *worker) record(ctx context.Context, id string, state State, cause error
 	if late := (*delayed)(nil); errors.As(cause, &late) {
 		put = 1
 	}
-	_, err := w.db.Write.ExecContext(ctx, `UPDATE delivery SET state = $2, error = $3, next_at = $4, changed_at = $5, failures = failures + $6, delays = delays + $7
-		WHERE id = $1 AND state NOT IN ('done', 'gone', 'dead_letter')`, id, string(state), text, at, millis(time.Now()), failed, put)
+	err := w.changes.do(ctx, &change{
+		text: `UPDATE delivery SET state = $2, error = $3, next_at = $4, changed_at = $5, failures = failures + $6, delays = delays + $7
+			WHERE id = $1 AND state NOT IN ('done', 'gone', 'dead_letter')`,
+		args: []any{id, string(state), text, at, millis(time.Now()), failed, put},
+	})
 	if err != nil {
 		return fmt.Errorf("recording the state of the delivery: %w", err)
 	}

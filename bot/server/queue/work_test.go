@@ -262,3 +262,60 @@ func TestGivenUpByRiver(t *testing.T) {
 		reaches(t, s, "a", queue.Done)
 	})
 }
+
+// As many deliveries are in progress as there are slots. Those that a process has taken from River and
+// not begun are not begun by Stop, and cost them no attempt.
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, p place) {
+		const all, slots = 12, 2
+		s := p.opened(t)
+		var ids []string
+		for n := range all {
+			ids = append(ids, fmt.Sprint("d", n))
+			accept(t, s, delivery(ids[n], 1))
+		}
+		var now, most atomic.Int32
+		begun, goOn := make(chan string, all), make(chan struct{})
+		w := quickly(func(_ context.Context, d queue.Delivery) error {
+			n := now.Add(1)
+			defer now.Add(-1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			begun <- d.ID
+			<-goOn
+			return nil
+		})
+		w.AtOnce = slots
+		start(t, s, w)
+		first := []string{<-begun, <-begun}
+		eventually(t, "more are taken than there are slots", func() bool {
+			return number(t, p.raw(t), "SELECT count(*) FROM river_job WHERE state = 'running'") > slots
+		})
+		stopped := make(chan error)
+		go func() { stopped <- s.Jobs.Stop(context.Background()) }()
+		eventually(t, "those that wait are given back", func() bool {
+			return number(t, p.raw(t), "SELECT count(*) FROM river_job WHERE state = 'available'") == all-slots
+		})
+		close(goOn)
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+		for _, id := range ids {
+			st, want := status(t, s, id), queue.Received
+			if slices.Contains(first, id) {
+				want = queue.Done
+			}
+			if st.State != want || want == queue.Received && st.Attempts != 0 {
+				t.Errorf("%+v, want %s", st, want)
+			}
+		}
+		start(t, s, w)
+		for _, id := range ids {
+			reaches(t, s, id, queue.Done)
+		}
+		if most.Load() != slots {
+			t.Errorf("%d were in progress at once, want %d", most.Load(), slots)
+		}
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"time"
@@ -70,6 +71,27 @@ func (k Store) Update(ctx context.Context, step func(time.Time, *ratelimit.State
 	if err != nil {
 		return fmt.Errorf("the limits of %s: %w", k.Name, err)
 	}
+	return nil
+}
+
+// Look implements ratelimit.Store with one statement.
+func (k Store) Look(ctx context.Context, see func(time.Time, *ratelimit.State)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var s ratelimit.State
+	now, stored, err := time.Now(), "{}", error(nil)
+	if k.DB.Kind == database.Postgres {
+		err = k.DB.Read.QueryRowContext(ctx, "SELECT coalesce((SELECT state::text FROM rate_limit WHERE name = $1), '{}'), clock_timestamp()", k.Name).Scan(&stored, &now)
+	} else if err = k.DB.Read.QueryRowContext(ctx, "SELECT state FROM rate_limit WHERE name = $1", k.Name).Scan(&stored); errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(stored), &s)
+	}
+	if err != nil {
+		return fmt.Errorf("the limits of %s: %w", k.Name, err)
+	}
+	see(now, &s)
 	return nil
 }
 

@@ -256,3 +256,44 @@ func TestKilledWithWriteLease(t *testing.T) {
 		time.Sleep(l.Wait)
 	}
 }
+
+// A look sees what was stored last, and waits for no update that is in progress.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	for name, all := range keepers(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			delay := func(k ratelimit.Store) (d time.Duration) {
+				if err := k.Look(t.Context(), func(now time.Time, s *ratelimit.State) { d = s.WriteDelay(now, limits) }); err != nil {
+					t.Error(err)
+				}
+				return d
+			}
+			if d := delay(all[0]); d != 0 {
+				t.Errorf("a write waits %v before anything was sent", d)
+			}
+			if err := all[0].Update(t.Context(), func(now time.Time, s *ratelimit.State) { s.Block(now, time.Hour) }); err != nil {
+				t.Fatal(err)
+			}
+			if d := delay(all[1]); d < 59*time.Minute || d > time.Hour {
+				t.Errorf("a write waits %v of the hour that GitHub asked for", d)
+			}
+			if name == "one process" {
+				return
+			}
+			begun, looked := make(chan struct{}), make(chan struct{})
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if err := all[2].Update(t.Context(), func(time.Time, *ratelimit.State) { close(begun); <-looked }); err != nil {
+					t.Error(err)
+				}
+			})
+			<-begun
+			if d := delay(all[1]); d == 0 {
+				t.Error("nothing is seen while others update")
+			}
+			close(looked)
+			wg.Wait()
+		})
+	}
+}
