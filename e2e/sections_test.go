@@ -13,7 +13,7 @@ import (
 	"github.com/switchback-ci/switchback/bot/database/pgtest"
 )
 
-var sectionHead = regexp.MustCompile(`(?m)^(?:### |- \*\*)\S+ ([\w-]+)`)
+var sectionHead = regexp.MustCompile("(?m)^(?:### |- \\*\\*)\\S+ `?([\\w-]+)") // in code where it looks like an id of a tracker
 
 // sections returns the checkpoints of the bot's only comment, in their order.
 func (s *story) sections() []string {
