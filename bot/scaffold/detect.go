@@ -1,7 +1,9 @@
 package scaffold
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -61,6 +63,7 @@ type Found struct {
 	Workflows map[string]string // their names by path
 	Present   map[string]bool   // files that would be in the way
 	Cut       bool              // not every folder was read, or not every project has a job
+	Unread    []string          // files that show a tool and could not be understood, each with why
 }
 
 // skipped are folders that hold what others wrote or what a build made.
@@ -86,7 +89,7 @@ func Detect(repo fs.FS) (Found, error) {
 	}
 	d := detection{repo: repo}
 	d.walk(".", 0, nil)
-	f.Projects, f.Cut = d.found, d.cut
+	f.Projects, f.Cut, f.Unread = d.found, d.cut, d.unread
 	taken := map[string]int{}
 	for i := range f.Projects {
 		p := &f.Projects[i]
@@ -161,6 +164,8 @@ type detection struct {
 	found []Project
 	read  int // folders
 	cut   bool
+
+	unread []string
 }
 
 // walk looks into a folder and those below it. covered are the tools that run what is there.
@@ -173,7 +178,7 @@ func (d *detection) walk(dir string, depth int, covered []string) {
 	if err != nil {
 		return // a folder that cannot be read holds no tests that could be run
 	}
-	f := folder{repo: d.repo, dir: dir, files: map[string]bool{}}
+	f := folder{repo: d.repo, dir: dir, files: map[string]bool{}, unread: &d.unread}
 	var below []string
 	for _, e := range entries {
 		switch name := e.Name(); {
@@ -232,6 +237,24 @@ type folder struct {
 	dir   string
 	files map[string]bool
 	names []string // of files, sorted
+
+	unread *[]string // of the walk
+}
+
+// decode reads a JSON file, and records one that is not valid.
+func (f folder) decode(name string, out any) bool {
+	text := f.text(name)
+	err := json.Unmarshal([]byte(text), out)
+	if err == nil {
+		return true
+	}
+	at := path.Join(f.dir, name)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		at = fmt.Sprintf("%s:%d", at, 1+strings.Count(text[:min(int(syntax.Offset), len(text))], "\n"))
+	}
+	*f.unread = append(*f.unread, fmt.Sprintf("%s: %v", at, err))
+	return false
 }
 
 func (f folder) has(names ...string) bool { return f.first(names...) != "" }

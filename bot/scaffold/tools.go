@@ -1,7 +1,6 @@
 package scaffold
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -72,7 +71,7 @@ var (
 
 func node(f folder) []Project {
 	var p packageJSON
-	if !f.has("package.json") || json.Unmarshal([]byte(f.text("package.json")), &p) != nil {
+	if !f.has("package.json") || !f.decode("package.json", &p) {
 		return nil
 	}
 	script := p.Scripts["test"]

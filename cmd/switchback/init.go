@@ -58,6 +58,9 @@ func runInit(s streams, dir string, o scaffold.Options, write, force bool) error
 	if err := checkExisting(dir, found, o.Existing); err != nil {
 		return err
 	}
+	for _, why := range found.Unread {
+		fmt.Fprintln(s.err, "not read:", why)
+	}
 	if len(o.Existing) == 0 && len(found.Projects) == 0 {
 		return failed(fmt.Errorf("nothing below %s shows how its tests run; init looks for go.mod, package.json, pytest, Gradle, Maven, Cargo, .NET, PHPUnit, RSpec and CTest.\n"+
 			"If a workflow runs them already, name it with --existing; else take over the workflows of docs/start.md with your own command", dir))
