@@ -101,87 +101,71 @@ func (l *Pipeline) Record(ctx context.Context, key string, v routing.Verdict, po
 // released. An answer that was taken before appends nothing; one that cannot be
 // taken is a *routing.StaleAnswerError or a *routing.RefusedError.
 func (l *Pipeline) Act(ctx context.Context, key string, act routing.HumanActed, policy Policies) (Recorded, error) {
-	var rec Recorded
-	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
-		rec = Recorded{fresh: map[string]bool{}}
-		if _, rec.Repeated = c.Answered[act.Answer]; rec.Repeated {
+	return l.news(ctx, key, func(c routing.Case) ([]routing.Event, error) {
+		if _, known := c.Answered[act.Answer]; known {
 			return nil, nil
 		}
 		if err := c.Admit(act); err != nil {
 			return nil, err
 		}
-		events, err := l.release(c, []routing.Event{routing.HumanEvent(key, act, l.now())}, policy)
-		if err != nil {
-			return nil, err
-		}
-		return events, l.leaseInto(c, events, rec.fresh)
+		return l.release(c, []routing.Event{routing.HumanEvent(key, act, l.now())}, policy)
 	})
-	rec.Case = c
-	return rec, err
 }
 
 // BasePassed records that the base passes what a checkpoint is on hold for. It appends nothing where
 // that is known, or no longer holds: only the first of those who see it asks for what follows.
 func (l *Pipeline) BasePassed(ctx context.Context, key string, e routing.BasePassed) (Recorded, error) {
-	var rec Recorded
-	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
-		rec = Recorded{fresh: map[string]bool{}}
-		if rec.Repeated = !routing.OnHoldForBase(c.Checkpoints[e.Checkpoint]); rec.Repeated {
+	return l.news(ctx, key, func(c routing.Case) ([]routing.Event, error) {
+		if !routing.OnHoldForBase(c.Checkpoints[e.Checkpoint]) {
 			return nil, nil
 		}
-		events := []routing.Event{routing.BaseEvent(key, e, l.now())}
-		return events, l.leaseInto(c, events, rec.fresh)
+		return []routing.Event{routing.BaseEvent(key, e, l.now())}, nil
 	})
-	rec.Case = c
-	return rec, err
 }
 
 // Handoff records what happened to the active hand-off of a case, and decides in the same step what
 // follows. It appends nothing where that is known, or is of a hand-off that is over: of many processes
 // that see a worker's time run out one tells the next.
 func (l *Pipeline) Handoff(ctx context.Context, key string, p routing.HandoffChanged, policy Policies) (Recorded, error) {
-	var rec Recorded
-	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
-		rec = Recorded{fresh: map[string]bool{}}
-		if rec.Repeated = !p.Changes(c); rec.Repeated {
+	return l.news(ctx, key, func(c routing.Case) ([]routing.Event, error) {
+		if !p.Changes(c) {
 			return nil, nil
 		}
-		events, err := l.release(c, []routing.Event{routing.HandoffEvent(key, p, l.now())}, policy)
-		if err != nil {
-			return nil, err
-		}
-		return events, l.leaseInto(c, events, rec.fresh)
+		return l.release(c, []routing.Event{routing.HandoffEvent(key, p, l.now())}, policy)
 	})
-	rec.Case = c
-	return rec, err
 }
 
 // Incident records what an incident does to a checkpoint. It appends nothing where that is known, or
 // no longer holds, or comes too early: only the first of those who see it asks for what follows.
 func (l *Pipeline) Incident(ctx context.Context, key string, e routing.IncidentChanged) (Recorded, error) {
-	var rec Recorded
-	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
-		rec = Recorded{fresh: map[string]bool{}}
-		if rec.Repeated = !e.Changes(c.Checkpoints[e.Checkpoint]) || e.TooEarly(c); rec.Repeated {
+	return l.news(ctx, key, func(c routing.Case) ([]routing.Event, error) {
+		if !e.Changes(c.Checkpoints[e.Checkpoint]) || e.TooEarly(c) {
 			return nil, nil
 		}
-		events := []routing.Event{routing.IncidentEvent(key, e, l.now())}
-		return events, l.leaseInto(c, events, rec.fresh)
+		return []routing.Event{routing.IncidentEvent(key, e, l.now())}, nil
 	})
-	rec.Case = c
-	return rec, err
 }
 
 // GroupRan records in the case of a pull request what a merge group came to that it was in. It appends
 // nothing where that is known, or a later group is.
 func (l *Pipeline) GroupRan(ctx context.Context, key string, e routing.GroupRan) (Recorded, error) {
+	return l.news(ctx, key, func(c routing.Case) ([]routing.Event, error) {
+		if !e.NewsOf(c) {
+			return nil, nil
+		}
+		return []routing.Event{routing.GroupRanEvent(key, e, l.now())}, nil
+	})
+}
+
+// news appends the events that decide returns for the newest state of a case, none where all is known.
+func (l *Pipeline) news(ctx context.Context, key string, decide func(routing.Case) ([]routing.Event, error)) (Recorded, error) {
 	var rec Recorded
 	c, err := ledger.Case(l.Ledger, key).Update(ctx, func(c routing.Case) ([]routing.Event, error) {
 		rec = Recorded{fresh: map[string]bool{}}
-		if rec.Repeated = !e.NewsOf(c); rec.Repeated {
-			return nil, nil
+		events, err := decide(c)
+		if rec.Repeated = err == nil && len(events) == 0; err != nil || rec.Repeated {
+			return nil, err
 		}
-		events := []routing.Event{routing.GroupRanEvent(key, e, l.now())}
 		return events, l.leaseInto(c, events, rec.fresh)
 	})
 	rec.Case = c

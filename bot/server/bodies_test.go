@@ -136,6 +136,39 @@ func TestS6_15_SmallestIsNext(t *testing.T) {
 	})
 }
 
+// TestS6_15_WaitingIsNotReading is S6-15: a body that had to wait for its memory has as long as any
+// other from when it has it.
+func TestS6_15_WaitingIsNotReading(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBodies(time.Now)
+		b.prove(sender(1))
+		var before []*body
+		for range 6 {
+			y := b.begin(sender(1), func() {})
+			if err := b.reserve(t.Context(), y, queue.MaxPayload); err != nil {
+				t.Fatal(err)
+			}
+			before = append(before, y)
+		}
+		var gone time.Time
+		x := b.begin(sender(1), func() { gone = time.Now() })
+		began := time.Now()
+		if err := b.reserve(t.Context(), x, queue.MaxPayload); err != nil || time.Since(began) != largeTime {
+			t.Fatalf("%v after %v", err, time.Since(began))
+		}
+		given := time.Now()
+		for _, y := range before {
+			b.end(y)
+		}
+		time.Sleep(time.Millisecond) // so that x is the oldest
+		fill(t, b, sender(1), queue.MaxPayload, 5)
+		if err := b.reserve(t.Context(), b.begin(sender(1), func() {}), queue.MaxPayload); err != nil || gone.Sub(given) != largeTime {
+			t.Errorf("%v, it gave way after %v", err, gone.Sub(given))
+		}
+	})
+}
+
 // TestS6_15_SteadyIsKept is S6-15: a body that had to wait for its memory and is then sent slowly,
 // but steadily, is read to its end while others of the same address are begun and left.
 func TestS6_15_SteadyIsKept(t *testing.T) {
